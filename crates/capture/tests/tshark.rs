@@ -21,7 +21,10 @@ fn there_are_no_bad_checksums_and_nothing_malformed() {
         tshark.fields(&file, "", &["ip.checksum.status", "tcp.checksum.status", "udp.checksum.status"]);
     assert_eq!(status.len(), 12, "{status:#?}");
     for packet in status {
-        assert!(packet == ["1", "1", ""] || packet == ["1", "", "1"], "1 is good: {packet:?}");
+        assert!(
+            packet == ["1", "1", ""] || packet == ["1", "", "1"],
+            "each checksum must have the status 1 (good): {packet:?}"
+        );
     }
     tshark.assert_sound(&file);
 }
@@ -35,7 +38,10 @@ fn the_same_holds_over_ipv6() {
     let status = tshark.fields(&file, "ipv6", &["tcp.checksum.status", "udp.checksum.status"]);
     assert_eq!(status.len(), 12, "{status:#?}");
     for packet in status {
-        assert!(packet == ["1", ""] || packet == ["", "1"], "1 is good: {packet:?}");
+        assert!(
+            packet == ["1", ""] || packet == ["", "1"],
+            "each checksum must have the status 1 (good): {packet:?}"
+        );
     }
     tshark.assert_sound(&file);
 }

@@ -281,8 +281,8 @@ impl Observer for SegmentRecorder {
     }
 }
 
-/// Offset in the byte stream of the sequence number `number`, chosen near the offset `around`. `first` is the sequence
-/// number of offset 0.
+/// Offset in the byte stream of the 32-bit sequence number `number`. Sequence numbers wrap, so that the
+/// result is the matching offset nearest to `around`. `first` is the sequence number of offset 0.
 pub fn offset(first: u32, around: u64, number: u32) -> u64 {
     let difference = number.wrapping_sub(first).wrapping_sub(around as u32) as i32;
     around.saturating_add_signed(i64::from(difference))

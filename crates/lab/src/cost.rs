@@ -74,7 +74,7 @@ fn sample_bytes(scenario: &Scenario) -> f64 {
     instants * (scenario.flows.len() * size_of::<FlowSample>() + queues * size_of::<QueueSample>()) as f64
 }
 
-/// Largest possible number of data packets of one run. It follows from the flows' demand, limited by the slowest link
+/// Largest possible number of data packets of one run: the demand of the flows, limited by the slowest link
 /// of each route.
 fn packets(scenario: &Scenario) -> f64 {
     let mut wanted: BTreeMap<(usize, bool), (f64, f64)> = BTreeMap::new();

@@ -44,7 +44,7 @@ pub struct Tile {
 /// A chapter.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Chapter {
-    /// Anchor: `hasegawa`.
+    /// Anchor in the page: `hasegawa`.
     pub id: String,
     /// Heading.
     pub title: String,
@@ -72,7 +72,7 @@ pub enum Block {
         /// Settings that the reader can choose instead.
         settings: Vec<TableSetting>,
     },
-    /// Matrix of chapters by themes, with the number of rows for each verdict.
+    /// Table of chapters by themes. Each cell counts the verdicts on published numbers and claims.
     Matrix(Matrix),
     /// Forest plot of measured against published numbers.
     Forest(Forest),

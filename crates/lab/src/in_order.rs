@@ -1,4 +1,4 @@
-//! Work on several threads whose results are returned in order.
+//! Runs jobs on several threads and returns their results in the order of the jobs.
 
 use crate::runs::clock::VirtualClock;
 use std::collections::BTreeMap;
@@ -190,7 +190,8 @@ mod tests {
         assert!(all(InOrder::begin(0, None, |index| index).unwrap()).is_empty());
     }
 
-    /// If a job finishes before an earlier one, its result waits, but its thread continues with further jobs.
+    /// A result that arrives before the result of an earlier job is stored. The thread that computed it
+    /// continues with further jobs.
     #[test]
     fn what_overtakes_waits() {
         let (release, gate) = channel::<()>();

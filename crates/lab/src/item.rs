@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 /// Name of the default reading, which follows only the paper's text and answers none of the paper's open questions.
 pub const DEFAULT: &str = "default";
 
-/// Prefix of the item names of rows that an entry `[[try]]` of `study.toml` repeats, each under one answer to an open
-/// question.
+/// Prefix of the item names of sensitivity rows. An entry `[[try]]` of `study.toml` repeats rows, each under
+/// one answer to an open question.
 pub const SENSITIVITY_PREFIX: &str = "sensitivity-";
 
 /// A published number, claim or point of a figure, with our measurement.
@@ -18,7 +18,7 @@ pub struct Item {
     pub paper: String,
     /// Name of the number or figure in the paper: `gain-mac`, `fig7`.
     pub item: String,
-    /// Curve or setting of the row.
+    /// Curve or setting to which the number belongs.
     pub series: String,
     /// Coordinates (`{"ber": 7e-5}`), and settings that differ from the defaults.
     pub x: Map<String, Value>,

@@ -30,7 +30,7 @@ pub struct MatrixRow {
 /// Verdicts of one chapter on one theme.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct MatrixCell {
-    /// Number of rows for each verdict; all are 0 if the theme has no number or claim.
+    /// Number of published numbers and claims for each verdict; all are 0 if the theme has none.
     pub counts: VerdictCounts,
     /// Anchor to link to: `<chapter>-<figure or heading>`, or the chapter's id; empty for no link.
     pub anchor: String,

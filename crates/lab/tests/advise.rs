@@ -23,7 +23,7 @@ fn names(rows: &[&CandidateResults]) -> Vec<String> {
     rows.iter().map(|row| row.candidate.name.clone()).collect()
 }
 
-/// The buffer holds half a second of data, so that cures help which keep the queue short (RFC 7567; koga, chapter 5;
+/// The buffer holds half a second of data. Cures that keep the queue short help (RFC 7567; koga, chapter 5;
 /// BBR).
 #[test]
 fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
@@ -39,7 +39,7 @@ fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
         let score = row.score_pct.unwrap();
         assert!(score.is_above(50.0), "{}: {score:?}", row.candidate.name);
         let change = row.short_change.unwrap();
-        assert!(change.percent < -80.0, "short transfers wait less: {change:?}");
+        assert!(change.percent < -80.0, "short transfers must take over 80 % less time: {change:?}");
     }
 }
 
@@ -95,8 +95,9 @@ fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     assert!(first[0].goodput_change.unwrap().ci95.unwrap()[0] > 20.0, "{:?}", first[0]);
 }
 
-/// In LTE without hybrid ARQ and in unacknowledged mode, one block in a hundred is lost for TCP. Link-layer
-/// retransmissions (acknowledged mode of TS 36.322, or HARQ) and a sender that ignores random loss help.
+/// In LTE without hybrid ARQ and in unacknowledged mode, one block in a hundred is lost, and only TCP
+/// retransmits the data. Link-layer retransmissions (acknowledged mode of TS 36.322, or HARQ) and a sender
+/// that ignores random loss help.
 #[test]
 fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
     let without = [
@@ -114,8 +115,9 @@ fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
     }
 }
 
-/// The same losses come in bursts of five. A burst is one loss event for a sender (RFC 5681 §3.1: one reduction per
-/// window), so that TCP is faster on the unchanged path. Link retransmissions meet the same burst and gain nothing.
+/// The loss rate is the same, but losses come in bursts of five packets. A burst is one loss event for a
+/// sender (RFC 5681 §3.1: one reduction per window), so that TCP is faster on the unchanged path. Link
+/// retransmissions are lost in the same burst and gain nothing.
 #[test]
 fn in_bursts_losses_cost_less_and_repeats_do_not_help() {
     let seen = |path: &str| {
@@ -125,7 +127,7 @@ fn in_bursts_losses_cost_less_and_repeats_do_not_help() {
     };
     let (alone, repeated) = seen("rate=10Mbit/s,rtt=100ms,loss=1%");
     let (bursts, in_bursts) = seen("rate=10Mbit/s,rtt=100ms,loss=1%,burst=5");
-    assert!(bursts > 1.3 * alone, "{bursts} kbit/s, and {alone} with single losses");
+    assert!(bursts > 1.3 * alone, "bursts cost less: {bursts} kbit/s, but {alone} with single losses");
     assert!(repeated.ci95.unwrap()[0] > 20.0, "{repeated:?}");
     let [low, high] = in_bursts.ci95.unwrap();
     assert!(low < 10.0 && high < repeated.percent, "{in_bursts:?}");
@@ -154,7 +156,7 @@ fn beside_datagrams_that_do_not_yield_a_queue_for_each_flow_helps() {
     assert!(first.goodput_change.unwrap().ci95.unwrap()[0] > 80.0, "{:?}", first.goodput_change);
 }
 
-/// A sender that the user names replaces the scenario's sender, and is not tried again as a candidate.
+/// A sender that the user names replaces the scenario's sender.
 #[test]
 fn the_sender_may_be_another_than_the_scenario_s() {
     let mut draft = Draft::load("hasegawa").unwrap();
@@ -162,7 +164,7 @@ fn the_sender_may_be_another_than_the_scenario_s() {
     let scenario = draft.check().unwrap();
     let lasthop_scenario::Traffic::Tcp { source, .. } = &scenario.flows[0].traffic else { panic!("TCP") };
     assert_eq!((source.congestion.info.name, source.recovery.info.name), ("bbr", "rack"));
-    // The printed commands set the same keys and give the same scenario.
+    // The keys that the function returns give the same scenario when they are set one by one.
     let mut again = Draft::load("hasegawa").unwrap();
     keys.iter().for_each(|(key, value)| again.set(key, value).unwrap());
     assert_eq!(again.show().unwrap(), draft.show().unwrap());

@@ -134,16 +134,20 @@ fn the_forest_has_a_row_for_each_number() {
     assert!(
         rows[0].contains("first: largest gain of &lt;split&gt;</a>") && rows[0].contains("0.4 (−0.1 to 1.0)")
     );
-    assert!(rows[2].contains("#f0") && rows[2].contains("#h0"), "both readings: {}", rows[2]);
+    assert!(
+        rows[2].contains("#f0") && rows[2].contains("#h0"),
+        "the default reading (f0) and the best reading (h0) are drawn: {}",
+        rows[2]
+    );
     assert!(
         rows[3].contains("#to-right") && rows[5].contains("#to-left"),
         "arrows mark numbers outside of the plot"
     );
     assert!(rows[3].contains("#on-right"), "an arrow marks an interval that continues outside of the plot");
-    assert!(!rows[4].contains("<use"), "undefined");
+    assert!(!rows[4].contains("<use"), "an undefined number has no marker");
 }
 
-/// Only the style sheet sets colours, because it knows whether the page is dark.
+/// Only the style sheet sets colours, because only the style sheet knows whether the page is dark.
 #[test]
 fn no_element_has_a_colour_of_its_own() {
     let page = html(&document());

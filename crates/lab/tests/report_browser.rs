@@ -80,7 +80,8 @@ fn a_narrow_page_without_scripts_has_all() {
     let page = html(&document());
     let (before, after) = page.split_once("<script>").expect("a script");
     let (_, after) = after.split_once("</script>").expect("its end");
-    // Windows of Chromium are at least 500 pixels wide. A frame may be narrower.
+    // Windows of Chromium are at least 500 pixels wide. A frame may be narrower, so that the page is drawn in
+    // a frame.
     let bare = format!("{before}{after}").replace("</body>", measure);
     let frame = format!(
         "<!DOCTYPE html><iframe style=\"width:420px;height:900px\" srcdoc=\"{}\"></iframe><script>onload = () => {{ \

@@ -194,7 +194,8 @@ fn ns2_stands_beside_its_row_and_in_the_tables_and_pictures() {
         .filter(|item| item.ns2.is_some())
         .map(|item| (item.series.as_str(), item.ns2_ci95))
         .collect();
-    // The other ns-2 number belongs to an answer that is tried only for claims, so that it has no row.
+    // The other ns-2 number belongs to an answer that is tried only for claims, so that the number has no
+    // row.
     assert_eq!(beside, [("reno", Some([505.0, 520.0]))]);
     let tables = done.chapter.blocks.iter().filter_map(|block| match block {
         Block::Table(table) if table.columns.contains(&"ns-2".to_owned()) => Some(table),

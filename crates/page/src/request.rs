@@ -13,9 +13,9 @@ pub enum Request {
     Catalogue {},
     /// Stores a file that scenarios may name. An empty text removes the file.
     File {
-        /// Its name.
+        /// Name of the file.
         name: String,
-        /// Its contents.
+        /// Contents of the file.
         text: String,
     },
     /// Checks a scenario and returns the parts to draw.
@@ -41,7 +41,7 @@ pub enum Request {
     Forget {},
     /// Draws curves of the runs that were sampled since the last [`Request::Forget`].
     Charts {
-        /// Time range to draw, s. The default is the whole runs.
+        /// Time range to draw, s; by default the whole runs.
         #[serde(default)]
         between_s: Option<[f64; 2]>,
     },

@@ -49,7 +49,8 @@ struct SegmentHistory {
     high: u64,
     acked: u64,
     is_acked: bool,
-    /// Number of transmissions on each pipe so far, counted as a scripted channel counts them.
+    /// Number of transmissions on each pipe so far. A channel that drops scripted packets numbers them in the
+    /// same way.
     transmissions: BTreeMap<u32, u64>,
     lines: Vec<Value>,
 }

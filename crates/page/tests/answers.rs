@@ -123,7 +123,7 @@ fn repetitions_have_intervals_and_are_paired() {
     let mean = goodputs.iter().sum::<f64>() / 4.0;
     assert!((number["mean"].as_f64().expect("a mean") - mean).abs() < 1e-9);
     assert_eq!(number["runs"], json!(4));
-    assert_eq!(number["change"]["percent"], json!(0.0), "the first variant against itself");
+    assert_eq!(number["change"]["percent"], json!(0.0), "the first variant is its own baseline");
     assert!(answer["variants"][1][0]["goodput_kbps"]["change"]["ci95"].is_array());
     ask(&mut lab, json!({ "ask": "forget" }));
     assert_eq!(ask(&mut lab, json!({ "ask": "intervals" })).0["variants"], json!([]));

@@ -23,7 +23,7 @@ fn an_engine_is_packed_so_that_a_page_can_hold_it() {
     // 4294967295 has the digits 82, 23, 54, 12, 0 in base 85. Digit 25 would be `<`.
     assert_eq!(assemble::letters(&[255; 4]), "4:u:Y/#");
     assert_eq!(assemble::letters(&[0, 0, 0, 25, 1]), format!("5:####!{}", letter_of(0x0100_0000)));
-    let packed = assemble::packed(&[7; 3000]).expect("memory takes all");
+    let packed = assemble::packed(&[7; 3000]).expect("writing to memory cannot fail");
     assert!(packed.len() < 200 && !packed.contains(['<', ' ', '\n']), "{packed}");
 }
 

@@ -47,6 +47,6 @@ mod tests {
         assert!(cookies.is_of(cookie, address, now + Duration::from_secs(14)));
         assert!(!cookies.is_of(cookie, address, now + Duration::from_secs(16)));
         assert!(!cookies.is_of(cookie, "192.0.2.1:10".parse().unwrap(), now));
-        assert!(!Cookies::default().is_of(cookie, address, now), "other keys");
+        assert!(!Cookies::default().is_of(cookie, address, now), "other keys accept no cookie of these keys");
     }
 }

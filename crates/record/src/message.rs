@@ -103,7 +103,7 @@ pub(crate) struct RecordingPhase {
     pub(crate) warm_ms: u32,
     /// Duration of the recording, ms.
     pub(crate) span_ms: u32,
-    /// Variation of RTTs without load, µs.
+    /// Median minus minimum of the RTTs without load, µs.
     pub(crate) jitter_us: u32,
 }
 

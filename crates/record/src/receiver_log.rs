@@ -81,7 +81,8 @@ impl ReceiverLog {
         waited
     }
 
-    /// Counts the bytes of a packet on the same link. Returns whether `at` is within the recording.
+    /// Counts the bytes of any packet that arrives over the measured path. Returns whether `at` is within the
+    /// recording.
     pub(crate) fn count_bytes(&mut self, at: Time, bytes: usize) -> bool {
         let is_recorded = self.from <= at && at < self.until;
         if is_recorded
@@ -157,7 +158,7 @@ mod tests {
             [(0, 0, 20)].into_iter().chain((1..140).map(|n| (n, n * 10, 200 + n * 10))).collect();
         let recorded = recorded(&packets);
         assert_eq!((recorded.empty, recorded.lost, recorded.wait_ms), (Duration::ZERO, 0, 180));
-        assert_eq!(recorded.packets, 89, "those from 210 ms to 1090 ms");
+        assert_eq!(recorded.packets, 89, "packets that arrive from 210 ms to 1090 ms");
         assert_eq!(recorded.bytes.iter().map(|it| u64::from(*it)).sum::<u64>(), 89 * 1428);
         assert_eq!((recorded.bytes[110], recorded.bytes[111]), (1428, 0));
     }

@@ -24,7 +24,7 @@ pub struct DirectionResult {
     pub recorded: ReceiverResult,
     /// Sender's part of the result.
     pub sent: SenderResult,
-    /// Change during the phase of the offset between the clocks of both sides.
+    /// Change of the offset between the clocks of both sides during the phase.
     pub drift: Duration,
 }
 

@@ -52,7 +52,7 @@ impl Saturation {
             session,
             number: phase.number,
             zero,
-            // The margin is a fifth of the warm-up, which is at least two round trips. The other side may start up to
+            // The margin, a fifth of the warm-up, is at least two round trips. The other side may start up to
             // one round trip later.
             sends_until: zero + warm + span + warm.divided_by(5),
             servo: sends.then(Servo::new),

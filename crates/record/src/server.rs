@@ -360,7 +360,7 @@ mod tests {
             assert_eq!(one.request(&Message::Fetch { session, number: 0, part: 9 }), None);
             let part = one.request(&Message::Fetch { session, number: 0, part: 0 });
             assert!(matches!(part, Some(Message::Part { part: 0, parts: 1, .. })), "{part:?}");
-            assert_eq!(one.request(&start), None, "it is over");
+            assert_eq!(one.request(&start), None, "a finished phase does not start again");
         });
     }
 

@@ -26,8 +26,8 @@ const ABOVE: f64 = 1.25;
 /// Share of lost packets above which the queue counts as overflowing. The window then grows by only a sixteenth of the
 /// received packets, until the queueing time has halved.
 const OVERFLOW_LOSS: f64 = 0.05;
-/// Lower bound of one reduction after losses. No packets are sent until the reduction is reached, and the queue must
-/// not drain meanwhile.
+/// Smallest factor of one reduction after losses. No packets are sent until the packets in flight fit into
+/// the reduced window, and the queue must not drain meanwhile.
 const MIN_SHRINK: f64 = 0.8;
 /// Longest time without a packet, after which a probe is sent.
 const PROBE: Duration = Duration::from_millis(200);
@@ -156,10 +156,10 @@ mod tests {
         assert_eq!(servo.window, 40);
         filled(&mut servo);
         servo.handle_report(&report(39, 40, 800));
-        assert_eq!(servo.window, 40, "long enough");
+        assert_eq!(servo.window, 40, "packets wait for more than 750 ms, so that the window does not grow");
         filled(&mut servo);
         servo.handle_report(&report(60, 61, 6000));
-        assert_eq!(servo.window, MIN_WINDOW, "a quarter of it would be less");
+        assert_eq!(servo.window, MIN_WINDOW, "a quarter of the window would be below the minimum");
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Sockets {
             };
             let bytes = &buffer[..arrived.len];
             if let Some((message, rest)) = Message::read(bytes) {
-                // The bytes of a part may be followed by padding.
+                // Padding may follow the bytes of a part, so that `rest` is not at the end of the datagram.
                 let start = match message {
                     Message::Part { .. } => PART_HEAD,
                     _ => bytes.len() - rest.len(),

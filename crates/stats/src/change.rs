@@ -86,9 +86,13 @@ mod tests {
         assert!((change.percent - 100.0 * 5.0 / 6.0).abs() < 1e-9);
         // The base's mean, 6 ± 64, does not differ significantly from zero: any ratio is possible.
         assert_eq!(change.ci95, None);
-        assert_eq!(PercentChange::of(&[1.0, 2.0], &[0.0, 0.0]), None, "nothing to compare with");
+        assert_eq!(
+            PercentChange::of(&[1.0, 2.0], &[0.0, 0.0]),
+            None,
+            "a base of 0 has no change in per cent"
+        );
         assert_eq!(PercentChange::of(&[], &[]), None);
-        assert_eq!(PercentChange::of(&[3.0], &[2.0]).unwrap().ci95, None, "one pair");
+        assert_eq!(PercentChange::of(&[3.0], &[2.0]).unwrap().ci95, None, "a single pair has no interval");
         // Every pair has the same ratio: the interval is a point.
         assert_eq!(PercentChange::of(&[3.0, 9.0], &[2.0, 6.0]).unwrap().ci95, Some([50.0; 2]));
     }

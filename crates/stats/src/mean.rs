@@ -114,9 +114,9 @@ mod tests {
         // The mean of the ratios (3 and 1) would give a change of 100 per cent.
         let estimate = change_of_means(&[6.0, 6.0], &[2.0, 6.0]).unwrap();
         assert!((estimate.mean - 50.0).abs() < 1e-9);
-        // The residuals 6 - 1.5 x 2 = 3 and 6 - 1.5 x 6 = -3, divided by the base 4, give the ratios 2.25 and 0.75.
-        // Their changes have s = 106.07 points, and a standard error of 75. At one degree of freedom t = 12.706, so the
-        // half width is 12.706 x 75.
+        // The residuals 6 - 1.5 x 2 = 3 and 6 - 1.5 x 6 = -3, divided by the base 4 and added to the ratio
+        // 1.5, give 2.25 and 0.75. The changes +125 % and -25 % have s = 106.07 points and a standard error
+        // of 75 points. At one degree of freedom t = 12.706, so that the half width is 12.706 x 75.
         assert!((estimate.half_width().unwrap() - 952.97).abs() < 0.1);
         assert_eq!(change_of_means(&[], &[]), None);
     }

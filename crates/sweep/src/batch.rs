@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A run to do: the digest of its point, the text of its scenario, its seed.
+/// A run to do: the digest of its point (a combination of values), its scenario as text, and its seed.
 pub type RunRequest = (String, String, u64);
 
 /// Cache of the scenarios that a process has read, because a worker does many runs of the same points.
@@ -48,8 +48,8 @@ impl ScenarioCache {
 /// Does the runs that another process requests.
 ///
 /// # Errors
-/// Fails if results could differ: this process has another engine, or a recording with the same name but other
-/// contents.
+/// Fails if results could differ: this process has another engine (simulator version), or a recording with
+/// the same name but other contents.
 pub fn run(requests: &[RunRequest], cache: &ScenarioCache) -> Result<Vec<RunRow>, String> {
     let catalogue = Catalogue::default();
     let one = |(digest, text, seed): &RunRequest| -> Result<RunRow, String> {
@@ -128,7 +128,7 @@ pub fn unpack(batch: &[u8]) -> Option<Vec<RunRow>> {
     numbers.next().is_none().then_some(rows)
 }
 
-/// Kind and name of a subject, and the names of its numbers.
+/// Names of a subject (flow, link direction or all flows): its kind, its name, and the names of its numbers.
 type SubjectNames = (String, String, Vec<String>);
 
 fn decode_row(

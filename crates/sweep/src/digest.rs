@@ -52,7 +52,7 @@ impl Hasher for Written {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Writes seven bits in each byte; the last byte is below 128.
+    /// Writes seven bits in each byte (LEB128); the last byte is below 128.
     fn write_u64(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// the disk.
 const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Number of runs of each point, or the rule for it.
+/// Number of runs of each point: fixed, or determined by a stopping rule.
 #[derive(Clone)]
 pub enum RunCount {
     /// A fixed number.
@@ -91,7 +91,7 @@ struct PointState {
     /// Values of the quantities that the stopping rule uses, by run number from 0. The list is empty for a failed run,
     /// and for all runs without a stopping rule.
     done: BTreeMap<u32, Vec<Option<f64>>>,
-    /// Number of runs wanted so far; the stopping rule may raise it.
+    /// Number of runs wanted so far; the stopping rule may raise this number.
     wanted: u32,
     /// Number of runs that this shard has requested and whose results are missing.
     open: u32,
@@ -195,8 +195,8 @@ impl Driver {
         None
     }
 
-    /// Accepts the result of a run. It is committed, at the latest, by the first call of this function or
-    /// [`Driver::handle_time`] that follows after 250 ms.
+    /// Accepts the result of a run. The result is committed at the latest by the first call of this function
+    /// or of [`Driver::handle_time`] after 250 ms.
     pub fn handle_row(&mut self, row: RunRow) -> Result<(), Error> {
         let Some(index) = self.index_by_digest.get(&row.digest).copied() else { return Ok(()) };
         let number = row.seed.wrapping_sub(self.seed);
@@ -222,7 +222,7 @@ impl Driver {
         self.handle_time()
     }
 
-    /// Commits the waiting results if the first has waited long enough.
+    /// Commits the waiting results if the oldest of them has waited for 250 ms.
     pub fn handle_time(&mut self) -> Result<(), Error> {
         match self.since {
             Some(since) if since.elapsed() >= COMMIT_INTERVAL => self.commit(),

@@ -13,7 +13,7 @@ use std::time::Instant;
 pub struct RunRow {
     /// Digest of the point that the run belongs to: [`crate::grid::GridPoint::digest`].
     pub digest: String,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
     /// Wall-clock time, s.
     pub wall_s: f64,
@@ -126,7 +126,7 @@ mod tests {
         let outcomes = [outcome];
         let objects = summary::objects(&outcomes, &[]).chain(links::objects(&outcomes));
         let mut numbers = 0;
-        // A store has no rows of classes: results compute them from the flows.
+        // The run has no numbers of classes, because results compute these numbers from the flows.
         for object in objects.filter(|object| object.get("class").is_none()) {
             let subject = match (object["flow"].as_str(), object["link"].as_str()) {
                 (Some(flow), _) => Subject::Flow(flow.to_owned()),

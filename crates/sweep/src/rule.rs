@@ -31,7 +31,8 @@ impl Precision {
         if checked == 0 { FIRST_CHECK } else { checked.saturating_add((checked / 10).max(10)) }
     }
 
-    /// Whether the values of these runs suffice. A metric that no run reports requests no further runs.
+    /// Whether the interval of these values is narrow enough. Also true if no run reports the metric: such a
+    /// metric requests no further runs.
     pub fn is_reached(&self, values: &[Option<f64>]) -> bool {
         self.is_reached_beside(values, values)
     }

@@ -13,7 +13,7 @@ const ROOM: f64 = 0.04;
 /// Largest offset between two neighbouring series of a category, and largest width of all series together. Both are
 /// shares of the distance between categories.
 const BESIDE: (f64, f64) = (0.12, 0.7);
-/// [`BESIDE`] for bars, and width of a bar as a share of the offset.
+/// The limits of [`BESIDE`] for bars. `BAR` is the width of a bar as a share of the offset.
 const BARS: (f64, f64) = (0.5, 0.8);
 const BAR: f64 = 0.9;
 
@@ -122,8 +122,8 @@ fn y_axis(figure: &Figure, shown: &[&Point], bounds: Option<[f64; 2]>) -> Option
     })
 }
 
-/// Offsets that draw the series of a category side by side. A published series gets the same offset as our series whose
-/// name it contains.
+/// Offsets that draw the series of a category side by side. A published series gets the same offset as the
+/// series of ours whose name is part of the published name.
 fn shifts(figure: &Figure) -> Vec<f64> {
     if figure.x_categories.is_empty() {
         return Vec::new();

@@ -34,7 +34,7 @@ mod tests {
     use crate::figure::{Curve, CurveKind};
     use crate::plot::looks::Looks;
 
-    /// Two values near each other: without bars, the axis begins above zero.
+    /// The two values are near each other, so that the axis would begin above zero without bars.
     #[test]
     fn bars_begin_at_zero_and_lie_side_by_side() {
         let curve = |name: &str| Curve {

@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(drawn.paths.matches("<path").count(), 2, "{}", drawn.paths);
         assert_eq!(drawn.markers.matches("<use").count(), 3);
         let (_, bars) = drawn.paths.split_once("c1 bar").unwrap();
-        assert_eq!(bars.matches('v').count(), 2, "an endless interval has no bar: {bars}");
+        assert_eq!(bars.matches('v').count(), 2, "an infinite interval has no error bar: {bars}");
     }
 
     #[test]

@@ -102,8 +102,8 @@ impl Looks {
         looks
     }
 
-    /// Look index of our series whose name the name of `published` contains. The series is searched in the same picture
-    /// first, then in the whole chapter.
+    /// Look index of the series of ours whose name is part of the name of `published`. The series is searched
+    /// in the same picture first, then in the whole chapter.
     fn series_of(&self, published: &Curve, curves: &[Curve]) -> Option<usize> {
         let here = series_of(published, curves).map(|index| curves[index].name.as_str());
         let name = here.or_else(|| longest_within(&published.name, self.ours.keys().map(String::as_str)))?;
@@ -111,8 +111,8 @@ impl Looks {
     }
 }
 
-/// Index of our curve whose name the name of `published` contains. If several of our names are contained, the longest
-/// name wins.
+/// Index of the curve of ours whose name is part of the name of `published`. If several names match, the
+/// longest name wins.
 pub fn series_of(published: &Curve, curves: &[Curve]) -> Option<usize> {
     let ours = || curves.iter().filter(|curve| curve.kind.is_series());
     let name = longest_within(&published.name, ours().map(|curve| curve.name.as_str()))?;

@@ -1,7 +1,8 @@
-//! A picture as an SVG file of its own: fonts and colours inside, all labels as text, light background.
+//! A picture as a separate SVG file with fonts and colours inside, all labels as text, and a light
+//! background.
 //!
-//! Browsers, Inkscape, librsvg and resvg draw the file. Some of these programs know neither variables of style sheets,
-//! `vector-effect` nor percentages. The file therefore has plain colours and positions in pixels.
+//! Browsers, Inkscape, librsvg and resvg draw the file. Some of these programs do not support CSS variables,
+//! `vector-effect` or percentages. The file therefore has plain colours and positions in pixels.
 
 use super::axes::{Axes, has_markers};
 use super::curves::{FORMS, StyledCurve, dash, drawn, has_line, marker};
@@ -14,7 +15,7 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("../../web/standalone.css");
 const FONT: &str = "Open Sans, DejaVu Sans, Arial, Helvetica, sans-serif";
-/// Width of a plot, and heights of a single plot and of one of several, pixels.
+/// Width of a plot, height of a single plot, and height of each plot if there are several, pixels.
 const WIDTH: f64 = 640.0;
 const HEIGHT: (f64, f64) = (320.0, 180.0);
 /// Margin around the picture, height of a line of text, and font sizes of labels and title, pixels.
@@ -275,7 +276,7 @@ mod tests {
         for foreign in ["var(", "%\"", "vector-effect", "<script", "url("] {
             assert!(!svg.contains(foreign), "{foreign}");
         }
-        assert_eq!(svg.matches("http").count(), 1, "only the name space");
+        assert_eq!(svg.matches("http").count(), 1, "the only URL is the SVG namespace");
         for mark in svg.split("href=\"#").skip(1) {
             let (id, _) = mark.split_once('"').unwrap();
             assert_eq!(svg.matches(&format!(" id=\"{id}\"")).count(), 1, "{id}");

@@ -48,7 +48,7 @@ impl DeploymentSite {
     }
 }
 
-/// A candidate: one cure, or a pair of cures.
+/// A candidate: one change that may improve TCP (a cure), or a pair of cures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// Display name.
@@ -59,11 +59,12 @@ pub struct Candidate {
     pub set: Vec<(String, String)>,
     /// Names of a pair's two cures; empty for a single cure.
     pub parts: Vec<String>,
-    /// Options with which `lasthop agent run` applies the same change to live traffic; `None` if the agent cannot.
+    /// Options with which `lasthop agent run` applies the same change to live traffic; `None` if the agent
+    /// cannot apply the change.
     pub agent: Option<&'static str>,
 }
 
-/// The candidate that changes nothing.
+/// The candidate without changes, which is the baseline of the comparison.
 pub fn unchanged() -> Candidate {
     Candidate {
         name: "unchanged path".into(),
@@ -79,7 +80,7 @@ pub fn unchanged() -> Candidate {
 const TOO_SMALL_PCT: f64 = 10.0;
 /// A queue longer than this many bandwidth-delay products is deep: a shorter queue becomes a candidate.
 const DEEP: f64 = 1.5;
-/// A queue shorter than this many bandwidth-delay products becomes a candidate for a longer queue.
+/// For a queue shorter than this many bandwidth-delay products, a longer queue becomes a candidate.
 const SHORT: f64 = 0.75;
 
 /// Middleboxes to try at the base station. None of them needs a second box on the path.
@@ -141,8 +142,8 @@ pub fn single(
     list.candidates
 }
 
-/// Pairs of cures. For each site, the function selects the best cure whose gain over the unchanged path is certain.
-/// Each two selected cures form a pair.
+/// Pairs of cures. Selects, for each site, the best cure whose gain over the unchanged path is certain, and
+/// returns every pair of the selected cures.
 pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
     let mut best: Vec<&Candidate> = Vec::new();
     for standing in scored.iter().filter(|standing| standing.surely_helps) {
@@ -161,7 +162,8 @@ pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
                 sites,
                 set: [one.set.clone(), other.set.clone()].concat(),
                 parts: vec![one.name.clone(), other.name.clone()],
-                // At most one of the two cures is at the receiver, and only such a cure has agent options.
+                // Only cures at the receiver have agent options, and at most one of the two cures is at the
+                // receiver.
                 agent: one.agent.or(other.agent),
             });
         }

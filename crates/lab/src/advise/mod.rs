@@ -38,7 +38,8 @@ const MOST_RUNS: usize = 40;
 /// Limit of the work, in data packets of 1500 bytes over all repetitions. A limit in seconds would make the advice
 /// depend on the machine.
 const BUDGET: f64 = 100e6;
-/// Upper limit of a run's duration, as a number of packets at the bottleneck's rate; at least [`SHORTEST`].
+/// Upper limit of a run's duration: the time in which the bottleneck transmits this many packets of 1500
+/// bytes. The limit is at least [`SHORTEST`].
 const PACKETS: f64 = 25_000.0;
 /// Smallest value of the upper limit that `PACKETS` sets.
 const SHORTEST: Duration = Duration::from_secs(10);

@@ -249,12 +249,12 @@ fn sites(sites: &[DeploymentSite]) -> String {
     }
 }
 
-/// Number of candidates in the short table.
+/// Largest number of candidates in the short table.
 const MOST_ROWS: usize = 8;
 
-/// Interval that replaces a missing interval of a score, %: any score is possible.
+/// Interval that is shown for a score without an interval, %. The interval includes every possible score.
 const ANY_SCORE: [f64; 2] = [-100.0, f64::INFINITY];
-/// Interval that replaces a missing interval of any other number.
+/// Interval that is shown for any other number without an interval.
 const ANY: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 fn plain(estimate: Option<&Estimate>) -> Cell {

@@ -36,7 +36,7 @@ pub struct CandidateResults {
     pub candidate: Candidate,
     /// Congestion control of the user's first flow.
     pub congestion: &'static str,
-    /// Gain over the unchanged path by the score of the aim, %.
+    /// Gain over the unchanged path, %, computed by the score that the aim selects.
     pub score_pct: Option<Estimate>,
     /// Goodput of the user's flows, kbit/s.
     pub goodput_kbps: Option<Estimate>,
@@ -48,7 +48,7 @@ pub struct CandidateResults {
     pub short_s: [Option<Estimate>; 3],
     /// Change of the 95th percentile of the duration of short transfers, %.
     pub short_change: Option<PercentChange>,
-    /// Change of the unmodified neighbour's goodput, %.
+    /// Change of the goodput of the neighbour, a flow without the candidate's changes, %.
     pub neighbour_change: Option<PercentChange>,
     /// Number of repetitions.
     pub runs: usize,
@@ -108,7 +108,7 @@ fn order(candidates: &[CandidateRuns]) -> Vec<usize> {
     order
 }
 
-/// Whether the candidate is a pair that is not surely better than each of its parts.
+/// Whether the candidate is a pair of cures that is not surely better than each of its two cures.
 pub fn is_redundant_pair(candidates: &[CandidateRuns], pair: &CandidateRuns) -> bool {
     let is_no_better = |part: &CandidateRuns| {
         let difference = difference(pair, part, &candidates[0]);

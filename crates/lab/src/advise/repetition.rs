@@ -17,7 +17,8 @@ pub struct RepetitionMeasures {
     /// Percentiles of the duration of short transfers, s. An unfinished transfer counts with its time up to the end of
     /// the run.
     pub short_s: Option<[f64; 3]>,
-    /// Goodput of the unmodified neighbour in the run with the user's flows, kbit/s.
+    /// Goodput of the neighbour, a flow without the candidate's changes, in the run beside the user's flows,
+    /// kbit/s.
     pub neighbour_kbps: f64,
 }
 
@@ -51,7 +52,8 @@ impl RepetitionMeasures {
         }
     }
 
-    /// Gain over `base`: logarithm of the geometric mean of the ratios that `aim` selects.
+    /// Gain over `base`: logarithm of the geometric mean of the ratios that `aim` selects. A ratio compares
+    /// one number of `self` with the same number of `base`; an improvement is a ratio above 1.
     pub fn score(&self, base: &RepetitionMeasures, aim: Aim) -> f64 {
         let short = |it: &RepetitionMeasures| it.short_s.map_or(1.0, |[_, p95, _]| p95);
         let goodput = (self.goodput_kbps, base.goodput_kbps);

@@ -1,4 +1,4 @@
-//! Other senders for the flows of a path.
+//! Replaces the sender of a path's TCP flows.
 
 use super::scenarios::tcp_flows;
 use lasthop_scenario::{Draft, Problem};

@@ -30,9 +30,9 @@ pub struct AssertionError {
 /// Outcome of an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundStatus {
-    /// The whole interval is on the required side.
+    /// The whole 95 % interval is on the required side of the bound.
     Holds,
-    /// The whole interval is on the wrong side, or a run does not define the number.
+    /// The whole interval is on the wrong side of the bound, or the number is undefined in a run.
     Fails,
     /// The interval includes the bound, or there is no interval because a random scenario was run only once.
     Open,
@@ -49,7 +49,7 @@ pub struct CheckedBound {
     pub measured: Option<Estimate>,
     /// Name of the metric, with its unit.
     pub metric: String,
-    /// Number of repetitions that do not define the metric.
+    /// Number of repetitions in which the metric is undefined.
     pub undefined: usize,
 }
 
@@ -117,8 +117,8 @@ impl Bound {
         Ok(Bound { written: text.trim().to_owned(), metric, at, is_above, bound: number * times })
     }
 
-    /// Compares the bound with the values of all repetitions; a value is `None` if the repetition does not define the
-    /// metric. `is_exact` means that the scenario has no randomness, so that one value suffices.
+    /// Compares the bound with the values of all repetitions; a value is `None` if the metric is undefined in
+    /// the repetition. `is_exact` means that the scenario has no randomness, so that one value suffices.
     pub fn check(&self, values: &[Option<f64>], is_exact: bool) -> CheckedBound {
         let defined: Vec<f64> = values.iter().copied().flatten().collect();
         let undefined = values.len() - defined.len();

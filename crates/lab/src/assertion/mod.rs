@@ -17,7 +17,7 @@ use crate::compare::Quantity;
 use lasthop_sim::{Outcome, Samples};
 use quantile::Quantile;
 
-/// A bound on a number of a run.
+/// A condition on one number of a run, such as `goodput > 5 Mbit/s`.
 #[derive(Clone)]
 pub struct Assertion {
     /// The parsed bound.

@@ -79,7 +79,8 @@ pub fn data_packets(outcome: &Outcome) -> u64 {
 /// Twenty SACK flows together with five CBR streams at a CBQ router, 20 s: koga §3.3.3.
 const KOGA3: &str = lasthop_papers::KOGA3_MULTIPLE_CBR;
 
-/// NewReno over RLC at 384 kbit/s, FER 5.9 %, reordering limit WT of 300 ms, 80 s: koga §4.3.
+/// NewReno over RLC at 384 kbit/s, 80 s. The frame error rate (FER) is 5.9 %, the reordering limit (WT) 300
+/// ms: koga §4.3.
 const KOGA4: &str = lasthop_papers::KOGA4_ORDERED;
 
 /// One SACK flow over a wireless last hop with ARQ: hasegawa §4.1.

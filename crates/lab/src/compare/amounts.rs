@@ -2,7 +2,7 @@
 
 use lasthop_base::quantity;
 
-/// Values with units of one quantity, in its base unit.
+/// Values of one quantity (time, rate, size, packets or share), converted to the quantity's base unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Amounts {
     /// Suffix of a column's name that states the unit: `_s`, `_bps`, `_bytes`, `_packets` or `_share`.
@@ -13,7 +13,8 @@ pub struct Amounts {
     pub numbers: Vec<f64>,
 }
 
-/// Quantities with a unit: suffix, unit in words, reading.
+/// A quantity: suffix of the column's name, unit in words, and the function that converts a text to the base
+/// unit.
 type Reading = (&'static str, &'static str, fn(&str) -> Option<f64>);
 
 const READINGS: [Reading; 5] = [
@@ -25,8 +26,8 @@ const READINGS: [Reading; 5] = [
 ];
 
 impl Amounts {
-    /// Reads values of a key. `None` if a value is no amount, if the values are of several quantities, or if no value
-    /// has a unit.
+    /// Reads the values of a key. `None` if a value is not an amount, if the values are of several
+    /// quantities, or if no value has a unit.
     pub fn of(values: &[&str]) -> Option<Amounts> {
         let has_unit = |value: &&str| quantity::split(value).is_ok_and(|(_, unit)| !unit.is_empty());
         if !values.iter().any(has_unit) {

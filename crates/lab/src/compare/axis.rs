@@ -8,7 +8,7 @@ pub(super) const MOST_CURVES: usize = 8;
 /// A numeric axis is logarithmic if its largest value is at least this many times its smallest value.
 const LOG_FROM: f64 = 30.0;
 
-/// Positions of the cases in a figure.
+/// Positions of the compared cases in a figure: the x axis, and the curves.
 pub(super) struct Axis {
     /// Index of the key on the x axis.
     pub key: usize,

@@ -1,4 +1,5 @@
-//! Baseline of each compared case: the case with the baseline's values at some keys, and equal values at the others.
+//! Baseline of each compared case. The baseline is a case too: it has fixed values at some keys, and the
+//! compared case's own values at the other keys.
 
 use super::axis::Axis;
 use super::{ComparedCase, Variation};
@@ -8,24 +9,25 @@ use std::collections::BTreeMap;
 /// Baselines of all cases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
-    /// Values of the baseline: index of a varied key, and its value. The other keys keep the values of the case.
+    /// Keys whose value the baseline fixes: index of the varied key, and the value. At the other keys, the
+    /// baseline has the compared case's own value.
     fixed: Vec<(usize, String)>,
     /// Index of the baseline of each case.
     bases: Vec<usize>,
 }
 
-/// A baseline that the cases do not have.
+/// Error in a requested baseline: a key does not vary, or no case has the value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BaselineProblem {
     /// The problem.
     pub message: String,
-    /// The way to mend it.
+    /// Hint how to correct the request.
     pub help: String,
 }
 
 impl Baseline {
-    /// The default: the key on the x axis of a figure keeps its value, and the other keys have their first values. With
-    /// one key, the first case is the baseline.
+    /// The default baseline. The key on the x axis of a figure keeps the compared case's value, and every
+    /// other key has its first value. If one key varies, the first case is the baseline.
     pub(super) fn of(paths: &[String], cases: &[ComparedCase]) -> Baseline {
         let kept = if paths.len() > 1 { Some(Axis::of(paths, cases).key) } else { None };
         let Some(first) = cases.first() else { return Baseline { fixed: Vec::new(), bases: Vec::new() } };
@@ -33,8 +35,8 @@ impl Baseline {
         Baseline::fixed(fixed.collect(), cases)
     }
 
-    /// The baseline with the values of `against`, each with one value. Fails if a key is not varied, or no case has the
-    /// value.
+    /// The baseline with the values of `against`, one value for each key. Fails if a key does not vary or if
+    /// no case has the value.
     pub(super) fn against(
         paths: &[String],
         cases: &[ComparedCase],
@@ -55,7 +57,7 @@ impl Baseline {
             for (key, value) in &fixed {
                 wanted[*key].clone_from(value);
             }
-            // All combinations of values are cases.
+            // The cases are all combinations of the values, so that the lookup succeeds.
             known.get(wanted.as_slice()).copied().unwrap_or(0)
         };
         let bases = cases.iter().map(base).collect();
@@ -72,7 +74,7 @@ impl Baseline {
         &self.bases
     }
 
-    /// Whether a key has the baseline's value; otherwise the key keeps the value of the case.
+    /// Whether the baseline fixes the value of this key.
     pub(super) fn is_fixed(&self, key: usize) -> bool {
         self.fixed.iter().any(|(fixed, _)| *fixed == key)
     }
@@ -136,7 +138,8 @@ mod tests {
         pairs.iter().map(one).collect()
     }
 
-    /// Cases: 0.1 % reno, 0.1 % cubic, 1 % reno, 1 % cubic, 3 % reno, 3 % cubic.
+    /// Cases by index: 0 is 0.1 % reno, 1 is 0.1 % cubic, 2 is 1 % reno, 3 is 1 % cubic, 4 is 3 % reno, 5 is
+    /// 3 % cubic.
     #[test]
     fn a_case_is_compared_at_equal_values_of_the_numeric_key() {
         let comparison = comparison(&["channel.loss", "congestion"], &[&LOSSES, &CONTROLS]);

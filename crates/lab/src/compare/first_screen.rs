@@ -108,7 +108,7 @@ impl Comparison {
         let known =
             || all.iter().filter_map(|(base, case, it)| Some((*base, *case, it, it.difference.as_ref()?)));
         let is_clear = |one: &Estimate| one.ci95.is_some_and(|[low, high]| low > 0.0 || high < 0.0);
-        // A difference whose interval excludes 0 precedes a larger one whose interval includes 0.
+        // Ranks a difference whose interval excludes 0 above a larger difference whose interval includes 0.
         let rank = |one: &Estimate| (is_clear(one), one.mean.abs());
         let largest = known().reduce(|best, one| if rank(one.3) > rank(best.3) { one } else { best });
         let Some((base, case, compared, difference)) = largest else {

@@ -79,7 +79,7 @@ pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String
     Ok(drafts)
 }
 
-/// Cases and their outcomes.
+/// Compared cases (variants of a scenario), and the outcomes of their runs.
 pub struct Comparison {
     /// Key paths of the varied keys.
     pub paths: Vec<String>,
@@ -125,8 +125,8 @@ impl Comparison {
         &self.baseline
     }
 
-    /// Sets the baseline: keys with one value each. The other keys keep the value of the compared case. Fails if a key
-    /// is not varied or no case has the value.
+    /// Sets the baseline to the values of `against`, one value for each key. At the other keys, the baseline
+    /// keeps the value of the compared case. Fails if a key does not vary or if no case has the value.
     pub fn set_baseline(&mut self, against: &[Variation]) -> Result<(), BaselineProblem> {
         self.baseline = Baseline::against(&self.paths, &self.cases, against)?;
         Ok(())
@@ -178,7 +178,7 @@ impl Comparison {
         whole
     }
 
-    /// If no case is random, all repetitions are equal, and only the first is kept.
+    /// Keeps only the first repetition if no case is random, because all repetitions are then equal.
     pub fn truncate_to_independent(&mut self, determinism: &Determinism) {
         for outcomes in &mut self.outcomes {
             outcomes.truncate(determinism.independent(outcomes).len());
@@ -244,7 +244,7 @@ impl Comparison {
 
 struct CaseDifference {
     mean: Option<Estimate>,
-    /// Mean difference from the base, repetition by repetition.
+    /// Mean difference from the baseline case, computed repetition by repetition.
     difference: Option<Estimate>,
     /// Change of the mean relative to the base, %; `None` if the base's mean is zero.
     percent: Option<PercentChange>,
@@ -326,7 +326,11 @@ mod tests {
     #[test]
     fn equal_values_differ_by_exactly_nothing() {
         let comparison = comparison(&["recovery"], &[&["sack", "sack"]]);
-        assert_eq!(comparison.table().rows.len(), 2, "the table has only goodput");
+        assert_eq!(
+            comparison.table().rows.len(),
+            2,
+            "the table has only goodput, because no metric differs between equal cases"
+        );
         let compared = comparison.compared(1, GOODPUT, None, &measure::total_goodput_kbps);
         let difference = compared.difference.unwrap();
         assert_eq!((difference.mean, difference.ci95), (0.0, Some([0.0, 0.0])));
@@ -369,9 +373,13 @@ mod tests {
         let completed = some["completed_s"]["completed"].as_u64().unwrap();
         assert!(completed > 0 && completed < 8, "{some}");
         assert_eq!((&some["completed_s"]["mean"], &some["completed_s"]["p99"]), (&Value::Null, &Value::Null));
-        assert_eq!(none["completed_s"]["completed"], 0, "the object exists without a completed transfer");
+        assert_eq!(
+            none["completed_s"]["completed"], 0,
+            "`completed_s` is an object even if no transfer completed"
+        );
         assert_eq!(none["completed_s"]["max_follow_up_s"], 5.0);
-        // All eight pairs of repetitions count. A transfer that did not complete counts with the time of the run's end.
+        // All eight pairs of repetitions count. The restricted mean counts an unfinished transfer with the
+        // time of the run's end.
         for case in [some, none] {
             assert_eq!(case["restricted_completed_s"]["difference"]["runs"], 8);
             assert_eq!(case["completed_s"].get("difference"), None);

@@ -11,9 +11,9 @@ const UNITS: [&str; 6] = ["_kbps", "_bytes", "_s", "_ms", "_pct", "_per_s"];
 /// A number to compare.
 #[derive(Clone, Copy)]
 pub enum Quantity {
-    /// A number of each flow.
+    /// A number that each flow has, such as its goodput.
     OfFlow(&'static FlowMetric),
-    /// A number of all flows together.
+    /// A number of all flows together, such as their fairness.
     Aggregate(&'static AggregateMetric),
 }
 

@@ -10,7 +10,8 @@ use crate::runs::{glance, measure};
 use lasthop_sim::{FLOW_METRICS, Outcome};
 use serde_json::{Map, Value, json};
 
-/// Largest number of flows for which a table has rows of single flows. With more flows, the table has rows of classes.
+/// Largest number of flows for which a table has rows of single flows. With more flows, the table has rows of
+/// classes; a class contains all replicas of a flow.
 const MOST_FLOWS: usize = 4;
 /// Largest number of classes for which a table has rows of classes. With more, the table has only means over all flows.
 const MOST_CLASSES: usize = 8;
@@ -193,7 +194,7 @@ impl Comparison {
         lasthop_scenario::notes_of_all(self.cases.iter().map(|case| &case.scenario))
     }
 
-    /// Values of the case's baseline; null for a baseline.
+    /// Values of the varied keys in the case's baseline; null if the case is its own baseline.
     fn against(&self, case: usize) -> Value {
         match self.baseline().base(case) {
             base if base == case => Value::Null,
@@ -235,7 +236,7 @@ impl Comparison {
     }
 }
 
-/// The names without duplicates, in order, but at most one more than `most`.
+/// The names without duplicates, in order. Stops after `most` + 1 names.
 fn distinct<'n>(all: impl Iterator<Item = &'n str>, most: usize) -> Vec<&'n str> {
     let mut names: Vec<&str> = Vec::new();
     for name in all {

@@ -58,7 +58,7 @@ pub(crate) fn words(item: &Item) -> String {
     }
 }
 
-/// Name of an item as readable text: `Table 3.5` for `table3.5`, `gain, mac` for `gain-mac`.
+/// Name of an item as readable text: `Table 3.5` for `table3.5`, `gain mac` for `gain-mac`.
 fn heading(name: &str) -> String {
     for (short, long) in [("table", "Table"), ("fig", "Fig."), ("eq", "Eq.")] {
         if let Some(number) = name.strip_prefix(short)

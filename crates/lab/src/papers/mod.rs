@@ -1,5 +1,5 @@
-//! Papers that can be reproduced. Each is a folder of data that [`crate::study`] runs, built into the program or
-//! provided by the user.
+//! Papers that can be reproduced. Each paper is a folder of data that [`crate::study`] runs. The folder is
+//! built into the program or provided by the user.
 
 pub(crate) mod cells;
 pub mod deviation;

@@ -7,9 +7,10 @@ use lasthop_charts::plot::percent;
 
 /// Largest number of rows that are drawn.
 const MOST: usize = 40;
-/// Half of the plot's width without the space for arrows, in margins.
+/// Largest distance from the centre that is drawn to scale, in accepted margins.
 const FARTHEST: f64 = 4.0;
-/// Half of the plot's width with the space for arrows, in margins.
+/// Distance from the centre to the plot's edge, in accepted margins. Arrows fill the space beyond
+/// [`FARTHEST`].
 const EDGE: f64 = 4.4;
 
 pub fn html(forest: &Forest) -> String {

@@ -86,7 +86,8 @@ fn table_html(table: &Table, attribute: &str) -> String {
     html + "</tbody>\n</table>\n</div>\n"
 }
 
-/// Kind of all cells of a column. The tag `<table>` has a CSS class for the column's kind, so that the cells need none.
+/// Kind of all cells of a column. The tag `<table>` has a CSS class for the kind, so that the cells need no
+/// class.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ColumnKind {
     Numbers,

@@ -43,7 +43,7 @@ impl Class {
         let mut classes: Vec<Class> = Vec::new();
         for (index, flow) in outcome.flows.iter().enumerate() {
             let name = class_of(&flow.name);
-            // Replicas are neighbours.
+            // Replicas of a flow have adjacent indices.
             match classes.last_mut().filter(|class| class.name == name) {
                 Some(class) => class.flows.push(index),
                 None => classes.push(Class { name: name.to_owned(), flows: vec![index] }),
@@ -64,7 +64,7 @@ impl Class {
         self.flows.iter().filter_map(|flow| outcome.flows.get(*flow))
     }
 
-    /// Mean of a metric over the class's flows, or a number of the class's flows together.
+    /// Value of a quantity for the class: the mean over its flows, or the number of its flows together.
     pub fn value(&self, outcome: &Outcome, quantity: Quantity) -> Option<f64> {
         match quantity {
             Quantity::OfFlow(metric) => measure::mean(self.of_outcome(outcome).filter_map(metric.of)),
@@ -80,7 +80,7 @@ impl Class {
     }
 }
 
-/// Classes that a table of single flows does not show: empty if no class has several flows, or if there is one class.
+/// Classes for the table of classes. Empty if no class has several flows, or if there is only one class.
 fn shown(outcomes: &[Outcome]) -> Vec<Class> {
     let classes = outcomes.first().map(Class::all).unwrap_or_default();
     let is_useful = classes.len() > 1 && classes.iter().any(|class| class.flows.len() > 1);
@@ -202,8 +202,9 @@ mod tests {
         assert!(is_named("many.2", "many") && is_named("many.2", "many.2") && !is_named("many.2", "many.1"));
     }
 
-    /// A class's total is the sum of its flows' delivered bytes, its mean is the mean of their goodputs, and its fairness
-    /// is Jain's index of their goodputs, because the flows live equally long but for their starts.
+    /// The total of a class is the sum of its flows' delivered bytes, and the mean is the mean of their
+    /// goodputs. The fairness is close to Jain's index of these goodputs, because the lifetimes of the flows
+    /// differ only by their starts.
     #[test]
     fn a_class_adds_and_averages_its_flows() {
         let outcomes = outcomes();

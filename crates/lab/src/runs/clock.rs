@@ -4,7 +4,8 @@ use lasthop_base::Duration;
 use lasthop_sim::SteppedRun;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Number of events that a run simulates between two checks of `stop`. They take some milliseconds to compute.
+/// Number of events that a run simulates between two checks of `stop`. Simulating these events takes some
+/// milliseconds.
 const EVENTS_PER_STEP: usize = 20_000;
 
 /// Virtual time that runs on several threads have simulated.

@@ -131,7 +131,8 @@ mod tests {
         let [goodput, queues] = &screen.figures[..] else { panic!("two figures") };
         assert_eq!((&*goodput.y_label, &*queues.y_label), ("kbit/s", "packets"));
         assert!(goodput.x_range.is_some() && goodput.x_range == queues.x_range);
-        // Data waits for the bottleneck; ACKs hardly wait.
+        // The queue of data packets at the bottleneck is longer than that of ACKs, so that its curve is the
+        // first.
         assert_eq!(queues.curves[0].name, "path down");
         assert!(screen.sentence.starts_with("bulk delivers "), "{}", screen.sentence);
     }

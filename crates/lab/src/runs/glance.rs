@@ -14,7 +14,7 @@ use crate::runs::measure;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, Outcome};
 
-/// Largest number of rows.
+/// Largest number of metrics in the table.
 const MOST_ROWS: usize = 10;
 
 /// Metrics of the first screen, in the order of importance. A run shows each metric that is not zero; a comparison
@@ -86,7 +86,7 @@ impl Glance {
     }
 }
 
-/// Table with the chosen numbers as rows.
+/// Table with the numbers that the user chose, as rows.
 pub fn chosen(outcomes: &[Outcome], chosen: &[Quantity]) -> Table {
     let rows = Rows::of(outcomes);
     let cells = chosen.iter().flat_map(|quantity| match quantity {

@@ -49,7 +49,7 @@ impl Group {
         estimate_by(outcomes, |outcome| self.mean(outcome, metric.of))
     }
 
-    /// Mean over the group's flows in which the number is defined.
+    /// Mean of a number over those flows of the group in which the number is defined.
     pub fn mean(&self, outcome: &Outcome, of: impl Fn(&FlowOutcome) -> Option<f64>) -> Option<f64> {
         measure::mean(self.of_outcome(outcome).filter_map(of))
     }

@@ -9,7 +9,7 @@ const UNITS: [(&str, &str); 6] = [
     ("_pct", "%"),
     ("_s", "s"),
 ];
-/// Words that are abbreviations.
+/// Parts of metric names that are abbreviations, and how labels spell them.
 const ABBREVIATIONS: [(&str, &str); 4] = [("rtt", "RTT"), ("srtt", "SRTT"), ("acks", "ACKs"), ("rlc", "RLC")];
 
 /// Words and unit of a metric: `mean RTT` and `ms` for `mean_rtt_ms`. The unit of a count or a share is empty.

@@ -1,4 +1,4 @@
-//! Numbers of several flows together.
+//! Numbers that describe several flows together, such as total goodput and fairness.
 
 use super::classes;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
@@ -18,10 +18,10 @@ pub fn total_goodput_of<'f>(flows: impl Iterator<Item = &'f FlowOutcome>, durati
 /// Jain's index of TCP flows with overlapping lifetimes (Jain, Chiu, Hawe, DEC-TR-301, 1984): 1 if all flows have equal
 /// allocations, 1/n if one of n flows has everything.
 ///
-/// The allocation of a flow is the number of its bytes while other flows were active, divided by its fair share during
-/// that time ([`lasthop_sim::ConcurrentShare`]). The allocation is weighted by the fair share. If all flows have the
-/// same lifetime, the result is Jain's index of their goodputs. `None` if no two flows overlap or no flow delivers
-/// data.
+/// The allocation of a flow is the number of its bytes while other flows were active, divided by its fair
+/// share during that time ([`lasthop_sim::ConcurrentShare`]). The index weights each allocation by the flow's
+/// fair share. If all flows have the same lifetime, the result is Jain's index of their goodputs. `None` if
+/// no two flows overlap or no flow delivers data.
 pub fn fairness(outcome: &Outcome) -> Option<f64> {
     fairness_of(outcome.flows.iter())
 }
@@ -58,9 +58,10 @@ pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     }
 }
 
-/// Mean completion time of the finite transfers of all flows, or of this flow or class, s. The time of a transfer counts at most
-/// up to the end of its run. If the same transfer in `other` can be observed only for a shorter time, this shorter time
-/// is the limit. The time of a request is limited only by the end of its run.
+/// Mean completion time of the finite transfers of all flows, or of the flow or class `flow`, s. The time of
+/// a transfer counts at most up to the end of its run. If the same transfer can be observed only for a
+/// shorter time in `other`, the shorter time is the limit. The time of a request is limited only by the end
+/// of its run.
 pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
     let times = outcome
         .flows
@@ -129,8 +130,8 @@ mod tests {
 
     #[test]
     fn a_link_is_never_used_by_more_than_all_of_it() {
-        // At the end, the unlimited queue holds packets that need seconds to drain. These undelivered packets must not
-        // count.
+        // At the end, the unlimited queue holds packets that need seconds to drain. These undelivered packets
+        // must not count as carried.
         let text = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=unlimited,duration=10s";
         let mut draft = Draft::load(text).unwrap();
         draft.set("flow.bulk.receiver.window", "{ kind = \"buffer\", size = \"64 MiB\" }").unwrap();
@@ -166,7 +167,7 @@ mod tests {
         let apart = run(&(path.to_owned()
             + &flow("one", "0 s", "transfer = \"1 MB\"")
             + &flow("two", "10 s", "transfer = \"1 MB\"")));
-        assert_eq!(fairness(&apart), None, "8 Mbit in 1 s, 10 s apart");
+        assert_eq!(fairness(&apart), None, "each flow takes about 1 s and they start 10 s apart: no overlap");
         // The second flow starts at 16 s, so that two flows share the last 4 of 20 s. Goodputs over lifetimes would
         // give a lower index than the bytes in the shared time.
         let late = run(&(path.to_owned() + &flow("one", "0 s", "") + &flow("two", "16 s", "")));

@@ -3,8 +3,8 @@
 use crate::change::PercentChange;
 use crate::stats::Estimate;
 
-/// Mean and half width as `1915 ± 12`. The half width has two significant digits, and the mean has as many decimals.
-/// After a single repetition, the text is only the mean.
+/// Mean and half width as `1915 ± 12`. The half width has two significant digits, and the mean has as many
+/// decimals as the half width. After a single repetition, the text is only the mean.
 pub fn with_interval(estimate: &Estimate) -> String {
     let Some(half) = estimate.half_width() else { return plain(estimate.mean) };
     // A half width within the rounding error of sums counts as zero.
@@ -31,8 +31,8 @@ pub fn change(change: &PercentChange) -> String {
         let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
         if is_zero || text.starts_with('-') { text } else { format!("+{text}") }
     };
-    // With an interval, the half width is shown with two significant digits, and the change with as many decimals.
-    // Without an interval, the change has three significant digits.
+    // With an interval, its half width has two significant digits, and the change has as many decimals as the
+    // half width. Without an interval, the change has three significant digits.
     let (half, digits) = match change.ci95 {
         Some([low, high]) if high - low > 1e-9 => ((high - low) / 2.0, 1),
         _ => (change.percent.abs(), 2),

@@ -23,7 +23,8 @@ impl Determinism {
         if self.is_deterministic { 1 } else { runs }
     }
 
-    /// Outcomes of independent repetitions. Equal repetitions are left out, because they would give a false interval.
+    /// Outcomes of independent repetitions. If all repetitions are equal, only the first outcome is returned,
+    /// because an interval over equal outcomes is meaningless.
     pub fn independent<'o, T>(&self, outcomes: &'o [T]) -> &'o [T] {
         if self.is_deterministic { &outcomes[..outcomes.len().min(1)] } else { outcomes }
     }

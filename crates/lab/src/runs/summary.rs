@@ -25,14 +25,14 @@ pub fn table(outcomes: &[Outcome]) -> Table {
     Table { caption: String::new(), columns: rows.columns(true), rows: rows.all(true) }
 }
 
-/// Rows of a table of flows.
+/// Computes the rows of a table whose columns are groups of flows.
 pub(super) struct Rows<'a> {
     outcomes: &'a [Outcome],
     pub(super) groups: Vec<Group>,
     completions: Vec<Option<Completion>>,
 }
 
-/// A row before it is formatted.
+/// Row of a table: a metric, with one cell for each group of flows.
 pub(super) struct Row {
     pub(super) name: &'static str,
     /// One cell for each group.
@@ -81,7 +81,7 @@ impl<'a> Rows<'a> {
         rows
     }
 
-    /// Rows of all flows together, if there are several.
+    /// Rows of the numbers of all flows together; empty if there is only one flow.
     pub(super) fn aggregates(&self) -> Vec<Row> {
         let flows: usize = self.groups.iter().map(|group| group.flows.len()).sum();
         if flows < 2 {

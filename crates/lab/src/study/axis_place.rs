@@ -1,11 +1,13 @@
-//! Positions on an axis ("places"): where a curve is largest, or where two curves cross. The place is found in the
-//! means over all repetitions. Its interval comes from a bootstrap over repetitions (Efron, Ann. Stat. 7(1), 1979).
+//! Positions on an axis ("places"): the axis value at which a curve is largest, or from which on a difference
+//! is positive. The position is found in the means over all repetitions. Its interval comes from a bootstrap
+//! over repetitions (Efron, Ann. Stat. 7(1), 1979).
 
 use super::measure::Measurement;
 use crate::stats::Estimate;
 use lasthop_base::Stream;
 
-/// Finds the place among the means along an axis and returns its index; `None` if there is no place.
+/// Searches the means at the values of an axis for a position, and returns its index; `None` if there is
+/// none.
 pub type PlaceSearch = fn(&[Option<f64>]) -> Option<usize>;
 
 /// Index of the largest mean.
@@ -28,9 +30,9 @@ const OUTSIDE: usize = DRAWS / 40;
 /// Fewest repetitions for an interval. With fewer repetitions the bootstrap draws are too similar.
 const FEWEST: usize = 4;
 
-/// Returns the index of the place among the axis values, and the place as a number with its interval. If there is no
-/// place, the number is one step after the last value. `along` holds a sample for each axis value; all samples come
-/// from the same repetitions.
+/// Returns the index of the position among the axis values, and the position as a number with its interval.
+/// If no position is found, the number is one step after the last axis value. `along` holds a measurement for
+/// each axis value; all measurements come from the same repetitions.
 pub fn found(
     values: &[f64],
     along: &[Measurement],

@@ -1,7 +1,7 @@
 //! Makes the scenario of a grid's cell (one value on each axis), by applying the cell's changes in order.
 //!
-//! If an axis and an answer to an open question set the same key, the axis wins. Shorter keys are set first, so that a
-//! mechanism is chosen before its parameters.
+//! If an axis and an answer to an open question set the same key, the axis wins. Keys with fewer dots are set
+//! first, so that a mechanism is chosen before its parameters.
 
 use super::expression::{Expression, Scope};
 use super::file::{AnswerPart, Axis, Changes, Draw, Grid, Ordered};
@@ -54,7 +54,8 @@ impl Mode {
         self.of(&grid.runs)
     }
 
-    /// Value of the variable `{length}`: factor by which runs are longer; 1 without the key `length`.
+    /// Value of the variable `{length}`: factor by which this mode lengthens the runs; 1 without the key
+    /// `length`.
     pub fn length(&self, grid: &Grid) -> u32 {
         grid.length.as_ref().map_or(1, |length| self.of(length)).max(1)
     }
@@ -204,7 +205,8 @@ impl<'a> GridCell<'a> {
         .collect()
     }
 
-    /// Returns the keys that `written` denotes: `@NAME` stands for the keys of that name, `*` for all names of a table.
+    /// Returns the keys that `written` denotes: `@NAME` stands for the keys that `names` lists, `*` for all
+    /// names of a table.
     fn expand_keys(
         &self,
         draft: &Draft,
@@ -287,7 +289,7 @@ pub fn is_at(when: &Ordered<Pick>, coordinates: &Coordinates) -> bool {
     when.iter().all(|(axis, pick)| coordinates.get(axis).is_some_and(|value| pick.contains(value)))
 }
 
-/// Expands `flow.t*.sack` to one key for each matching flow of the draft.
+/// Expands `flow.t*.sack` to one key for each matching flow of the scenario.
 fn expand_star(draft: &Draft, key: &str) -> Vec<String> {
     let parts: Vec<&str> = key.splitn(3, '.').collect();
     match &parts[..] {

@@ -8,7 +8,7 @@ use super::study::ResolvedQuantity;
 use super::value::{Coordinates, Value};
 use crate::item::Item;
 
-/// Row of a claim; `None` if no point of the claim was run.
+/// Row of the results for a claim; `None` if no point of the claim was run.
 pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
     let mut points = Vec::new();
     let mut value = None;

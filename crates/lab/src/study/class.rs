@@ -93,8 +93,8 @@ impl Class {
     }
 }
 
-/// Margin of a place on an axis: half of the distance to the nearer axis value. Between two axis values, it is half of
-/// the step between them.
+/// Margin of a position on an axis. At an axis value, the margin is half of the distance to the nearer
+/// neighbour. Between two axis values, the margin is half of the distance between them.
 pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
     let slack = 1e-9 * published.abs();
     let below = grid.iter().copied().filter(|value| *value < published - slack).reduce(f64::max);
@@ -414,8 +414,9 @@ mod tests {
         // With t(19) = 2.093, one more run lies within 72 ± 6.4. This interval includes the published 67.
         assert_eq!(of(72.0, 3.0), Verdict::Agrees);
         assert_eq!(of(80.0, 3.0), Verdict::Differs);
-        // An informative interval is at most ± 16.75 (five margins): 80 ± 15.0 for a spread of 7. For a spread of 9,
-        // even infinitely many runs would leave 1.96 * 9 = 17.6.
+        // An interval is informative up to ± 16.75 (five margins). With a spread of 7, the interval is 80 ±
+        // 15.0, which is informative. With a spread of 9, even infinitely many runs would leave ± 1.96 * 9 =
+        // ± 17.6.
         assert_eq!(of(80.0, 7.0), Verdict::Agrees);
         assert_eq!(of(80.0, 9.0), Verdict::Undecidable);
         // For a spread of 8, the interval 80 ± 17.2 is not informative. Infinitely many runs would leave 1.96 * 8 =
@@ -442,8 +443,8 @@ mod tests {
         };
         let unknown = PaperRuns { is_unknown: true, ..PaperRuns::default() };
         assert_eq!(of(6.0, PaperRuns::default()), Verdict::Differs);
-        // One more run lies within 112 ± 14.2. If single runs vary by less than the margin, the published number counts
-        // as a mean.
+        // With a spread of 6, one more run lies within 112 ± 14.2, which includes the published 100. A spread
+        // of 4 is below the margin, so that the published number counts as a mean.
         assert_eq!((of(6.0, unknown), of(4.0, unknown)), (Verdict::Agrees, Verdict::Differs));
         // The paper's run is a fifth as long as ours, and varies 2.24 times as much. Even with infinitely many runs of
         // ours, the interval is 112 ± 26.3, wider than the informative ± 25.

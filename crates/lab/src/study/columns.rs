@@ -6,7 +6,7 @@ use super::value::{Coordinates, Texts};
 use lasthop_scenario::{Scenario, hint};
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, LINK_METRICS, Outcome, RLC_METRICS};
 
-/// Columns that only studies have, in addition to the columns of `lasthop run`.
+/// Columns that formulas of studies may use, in addition to the columns of `lasthop run`.
 pub const COUNTS: &[FlowMetric] = &[
     FlowMetric {
         name: "segments_received",
@@ -50,7 +50,7 @@ pub const COUNTS: &[FlowMetric] = &[
     },
 ];
 
-/// RLC column that only studies have, in addition to the columns of `lasthop run`.
+/// RLC column that formulas of studies may use, in addition to the columns of `lasthop run`.
 const SDUS_BEHIND_A_GAP: &str = "sdus_behind_gap";
 
 fn column(name: &str) -> Option<&'static FlowMetric> {

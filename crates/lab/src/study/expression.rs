@@ -76,7 +76,7 @@ impl Aggregate {
     }
 }
 
-/// Source of the values of names.
+/// Gives the names in a formula their values.
 pub trait Scope {
     /// Value of a name; `None` if undefined.
     fn name(&self, name: &str) -> Option<f64>;

@@ -175,8 +175,8 @@ impl Drawing<'_> {
         Some(Point { ci95, ..point })
     }
 
-    /// Published points of some items. A point lies at the row's coordinate in the grid, otherwise at the coordinate
-    /// written in `published.csv`.
+    /// Points of the rows of `published.csv` whose item matches `items`. A point lies at the row's coordinate
+    /// in the grid, otherwise at the coordinate written in the file.
     fn published_points(
         &self,
         x: &str,
@@ -198,7 +198,7 @@ impl Drawing<'_> {
         placed.filter(|(row, coordinates)| is_meant(row, coordinates)).filter_map(point).collect()
     }
 
-    /// Points of ns-2 for a series under a reading.
+    /// Points of ns-2 for the curve `series`, under the answers of the reading.
     fn ns2_points(&self, x: &str, reading: &str, series: &str) -> Vec<Point> {
         let rows = self.study.ns2.iter().filter(|row| self.figure.ns2.matches(&row.item));
         let rows = rows.filter(|row| row.series == series && row.is_under(reading));

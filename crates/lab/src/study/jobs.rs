@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Metrics with their formulas.
+/// Names of metrics, each with its formula.
 pub type Metrics = Arc<Vec<(String, Expression)>>;
 
 /// A scenario with a digest of everything that decides its outcome, except the seed.

@@ -17,11 +17,12 @@ use std::collections::BTreeSet;
 pub struct Measurement {
     /// Values by repetition; `None` if undefined.
     pub values: Vec<Option<f64>>,
-    /// Axis and axis value that a search along an axis found.
+    /// Axis and axis value that a search along an axis found (`Over::Largest` and others).
     pub found: Option<(String, Value)>,
     /// Whether the scenario has no randomness, so that the value has no interval.
     pub is_exact: bool,
-    /// The place with its interval, if the number is a place on an axis. `values` then holds only the mean.
+    /// Position with its interval, if the number is a position on an axis. `values` then holds only the
+    /// position.
     pub place: Option<Estimate>,
 }
 
@@ -99,7 +100,7 @@ pub struct View<'a> {
     pub read_cells: Option<&'a RefCell<ReadCells>>,
 }
 
-/// Cells, each as the grid's name and the cell's index.
+/// Cells that were read: name of the grid, and index of the cell.
 pub type ReadCells = BTreeSet<(String, usize)>;
 
 impl<'a> View<'a> {

@@ -20,9 +20,9 @@ const FILE: &str = "ns2.csv";
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ns2 {
-    /// Item of the row.
+    /// Item of the row to which the result belongs.
     pub item: String,
-    /// Series of the row.
+    /// Series of the row to which the result belongs.
     pub series: String,
     x: String,
     /// Measured quantity.

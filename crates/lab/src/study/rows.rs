@@ -155,7 +155,7 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     })
 }
 
-/// Values of the axis along which the binding's measure searches a place.
+/// Values of the axis on which the measure of the binding searches a position.
 fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     let ResolvedQuantity::Measure { measure, .. } = view.study.resolve(binding.quantity(), &[]).ok()? else {
         return None;
@@ -180,7 +180,7 @@ fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
     is_of_grid.then(of_grid).flatten().unwrap_or_else(printed)
 }
 
-/// Name of an axis among the coordinates of rows.
+/// Name under which the coordinates of rows hold the value of an axis.
 pub fn column<'a>(study: &'a Study, axis: &'a str) -> &'a str {
     study.file.axis.get(axis).and_then(|about| about.column.as_deref()).unwrap_or(axis)
 }

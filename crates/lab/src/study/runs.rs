@@ -133,8 +133,9 @@ impl CellRequest<'_> {
     }
 }
 
-/// Runs all requests and returns the results of each request. Equal scenarios are run only once. In full runs, cells
-/// get more repetitions if a published number has too wide an interval there ([`width`]).
+/// Runs all requests and returns the results of each request. Equal scenarios are run only once. In full
+/// runs, a cell gets more repetitions if a published number that uses the cell has too wide an interval
+/// ([`width`]).
 ///
 /// # Errors
 /// If a scenario is invalid (checked before any run), or a run gets stuck.

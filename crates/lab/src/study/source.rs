@@ -50,8 +50,8 @@ impl PaperSource {
         Ok(self.text(file)?.map(|text| NamedText { name: self.path(file), text }))
     }
 
-    /// Parses a scenario file. Fails if the file is unreadable. If the file is missing, `wanted` makes the error from a
-    /// message.
+    /// Parses a scenario file. Fails if the file is unreadable. If the file is missing, `wanted` turns the
+    /// message into the error.
     pub fn draft(&self, file: &str, wanted: impl FnOnce(String) -> Problem) -> Result<Draft, Problem> {
         match self.text(file)? {
             Some(text) => Draft::parse(&text, &self.path(file)),

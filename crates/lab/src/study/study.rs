@@ -1,4 +1,4 @@
-//! A paper's files, read and checked: every name that they use is defined.
+//! Reads and checks a paper's files. The check reports names that are used but not defined.
 
 use super::causes::{self, Cause};
 use super::expression::Expression;
@@ -146,7 +146,7 @@ impl Study {
         match (quantity.metric, quantity.measure) {
             (Some(metric), _) => {
                 let own = self.file.metric.get(metric)?.bounds;
-                // Columns are never negative; axis values may be.
+                // Columns are never negative, but axis values can be negative.
                 let is_name = |name: &str| {
                     let values = self.file.axis.get(name).map(|axis| &axis.values[..]).unwrap_or_default();
                     values.iter().filter_map(Value::number).all(|value| value >= 0.0)
@@ -173,8 +173,8 @@ impl Study {
         }
     }
 
-    /// Coordinates that a measure sets itself. If a measure refers to another measure, its coordinates override those
-    /// of the other.
+    /// Coordinates that a measure sets itself. They override the coordinates of another measure to which the
+    /// measure refers.
     pub fn own_coordinates(&self, quantity: QuantityRef<'_>) -> Coordinates {
         let measure = quantity.measure.and_then(|measure| self.file.measure.get(measure));
         measure.map_or_else(Coordinates::new, |measure| {
@@ -279,7 +279,7 @@ pub enum ResolvedQuantity<'a> {
     },
 }
 
-/// Implements `quantity` for tables with `metric`, `measure` and `grid`.
+/// Implements the method `quantity` for types with the fields `metric`, `measure` and `grid`.
 macro_rules! asking {
     ($($table:ident),*) => {
         $(impl crate::study::file::$table {

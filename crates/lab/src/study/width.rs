@@ -10,7 +10,7 @@ use super::class::Class;
 use super::measure::{ReadCells, View};
 use super::rows;
 
-/// Largest half width as a share of the margin.
+/// Largest half width of an interval that needs no more repetitions, as a share of the margin.
 const SHARE_OF_MARGIN: f64 = 1.0 / 3.0;
 
 /// Returns one set of cells for each published number whose interval is too wide: the cells from which the number is

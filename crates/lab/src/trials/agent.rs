@@ -41,7 +41,7 @@ impl AgentResults {
         Paired::of([0, 1].map(|condition| self.pairs.iter().map(move |pair| (metric.of)(&pair[condition]))))
     }
 
-    /// Table row of a metric; `None` if neither condition has a mean.
+    /// Table row of a metric; `None` if the metric has no mean, neither without nor with the agent.
     fn row(&self, metric: &StreamMetric) -> Option<Vec<Cell>> {
         let paired = self.paired(metric);
         let names = [Cell::Text(self.sender.clone()), Cell::Text(metric.label.to_owned())];

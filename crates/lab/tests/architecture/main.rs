@@ -100,8 +100,8 @@ fn features(package: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-// If the features of a crate differ, the crate and all crates that depend on it are compiled twice. This takes minutes
-// in each wheel build.
+// If the features of a crate differ between the command and the Python extension, the crate and all crates
+// that depend on it are compiled twice. This takes minutes in each wheel build.
 #[test]
 fn the_command_and_the_extension_are_built_from_the_same_crates() {
     let (command, extension) = (features("lasthop"), features("lasthop-python"));

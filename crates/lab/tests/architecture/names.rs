@@ -86,7 +86,7 @@ fn no_code_asks_for_a_name() {
         asks.is_empty(),
         "code compares with a mechanism's name; use its description (`Info`) or a method of its trait: {asks:?}"
     );
-    assert!(others.is_empty(), "entries without a comparison: {others:?}");
+    assert!(others.is_empty(), "no code compares with these words; remove them: {others:?}");
 }
 
 #[test]

@@ -76,7 +76,8 @@ fn no_source_of_a_package_includes_a_file_outside_the_package() {
     assert!(crates > 20 && files > 30, "{crates} crates, {files} files");
 }
 
-/// The papers' macro composes its paths. Therefore the test above does not see them.
+/// The macro that includes the papers' files composes their paths, so that the test above does not see these
+/// paths.
 #[test]
 fn the_data_crate_of_papers_names_every_file_of_every_paper() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers");

@@ -8,7 +8,7 @@ use lasthop_lab::stats::Estimate;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Difference of a number from its baseline.
+/// Difference of a number from the same number of the baseline.
 pub(super) struct Difference {
     absolute: Option<Estimate>,
     pub(super) percent: Option<PercentChange>,
@@ -37,8 +37,9 @@ impl Difference {
     }
 }
 
-/// Baseline of a combination: the combination with the values of `against` and otherwise equal values. `None` if
-/// `against` is empty, or if the combination is itself the baseline or has none.
+/// Baseline of a combination: the combination that has the values of `against` at the keys of `against`, and
+/// equal values at all other keys. `None` if `against` is empty, if the combination is itself the baseline,
+/// or if no such combination exists.
 pub fn base<'c>(
     sweep: &StoredSweep,
     all: &'c [Combination],

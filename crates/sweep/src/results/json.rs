@@ -32,7 +32,7 @@ pub fn objects(
         object.insert(of.into(), name);
         object
     };
-    // A baseline itself has the fields of differences, which are null.
+    // The object of a baseline also has the fields of differences, with the value null.
     let base = (!selection.against.is_empty()).then_some(base.map_or(&[][..], |base| base.runs));
     let named = flow_names(runs).into_iter().filter(|name| selection.selects_flow(name));
     let mut flows: Vec<(&str, Option<&str>)> = named.map(|name| ("flow", Some(name))).collect();

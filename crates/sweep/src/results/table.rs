@@ -54,8 +54,8 @@ impl TableRows {
         self.quantities.iter().map(|quantity| quantity.name()).chain([COMPLETED, RESTRICTED]).collect()
     }
 
-    /// Adds a combination, which may have no runs yet. `base` has the runs of its baseline. The runs must contain
-    /// the metrics named by [`TableRows::names`]; other metrics are not needed.
+    /// Adds a combination, which may have no runs yet. `base` holds the runs of the combination's baseline.
+    /// The runs must contain the metrics named by [`TableRows::names`]; other metrics are not needed.
     pub fn add(&mut self, combination: &Combination, runs: &[StoredRun], base: Option<&[StoredRun]>) {
         let several = has_several_flows(runs);
         self.has_several_flows |= several;

@@ -73,7 +73,7 @@ pub struct StoredSweep {
     pub failed: u64,
     /// Wall-clock time of all runs, s.
     pub wall_s: f64,
-    /// Names of the engines that simulated its points.
+    /// Names of the engines that simulated the sweep's points.
     pub engines: Vec<String>,
 }
 
@@ -91,7 +91,7 @@ pub struct Combination {
 /// A stored run with its numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRun {
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
     /// Numbers of each flow, of all flows together, and of each link direction.
     pub subject_metrics: Vec<SubjectMetrics>,
@@ -330,7 +330,8 @@ impl MetricSelection {
 const ALL: &str =
     "SELECT subject, name, value FROM metric WHERE run = ?1 AND subject <= ?2 ORDER BY subject, name";
 
-/// Cache of metric names, in ascending order of their row numbers. The store may gain names later.
+/// Cache of metric names, in ascending order of their row numbers. Another process may add names to the store
+/// later.
 #[derive(Debug, Default)]
 pub(super) struct MetricNames(RefCell<Vec<(i64, Cow<'static, str>)>>);
 

@@ -32,8 +32,8 @@ pub(super) fn is_remote(path: &Path) -> bool {
     path.canonicalize().is_ok_and(|path| kind(&mounts, &path).is_some_and(|kind| REMOTE.contains(&kind)))
 }
 
-/// Type of the file system that contains a path. The longest mount point above the path decides; of several mounts at
-/// that point, the last mount.
+/// Type of the file system that contains a path. The longest mount point that contains the path decides. If
+/// several file systems are mounted at this point, the last mount decides.
 fn kind<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     let mount = |line: &'m str| {
         let mut fields = line.split(' ');

@@ -76,7 +76,8 @@ impl Store {
     }
 }
 
-/// Cache of row numbers. Without the cache, each run would need queries for them.
+/// Cache of row numbers. Without the cache, each run would need queries for the row numbers of its point and
+/// metrics.
 #[derive(Debug, Default)]
 pub(super) struct IdCache {
     /// Metric names with their row numbers, in the order of first use. Runs use names in the same order, so each search
@@ -84,7 +85,7 @@ pub(super) struct IdCache {
     names: Vec<(String, i64)>,
     next: usize,
     points: HashMap<String, i64>,
-    /// Number of subjects already described for each point, by the point's row number.
+    /// Number of subjects already inserted for each point, by the point's row number.
     described: HashMap<i64, usize>,
 }
 
@@ -142,8 +143,9 @@ struct MetricWriter<'t> {
 }
 
 impl<'t> MetricWriter<'t> {
-    /// The rows are always new, because their run was just added, or had failed and therefore has no numbers. With OR
-    /// REPLACE, SQLite skips a check for uniqueness before the insertion.
+    /// Prepares the insert statements. The rows are always new, because their run was just added, or had
+    /// failed and therefore has no numbers. With OR REPLACE, SQLite skips a check for uniqueness before the
+    /// insertion.
     fn of(transaction: &'t Transaction<'_>) -> rusqlite::Result<MetricWriter<'t>> {
         let of = |rows| {
             let rows_of = vec!["(?,?,?,?)"; rows].join(",");
@@ -219,7 +221,8 @@ fn insert_run(
     Ok(())
 }
 
-/// Describes the subjects with number `first` and above: each is a flow, a link direction, or all flows.
+/// Inserts the kind and the name of the subjects from number `first` on. A subject is a flow, a link
+/// direction, or all flows.
 fn describe(
     transaction: &Transaction<'_>,
     point: i64,

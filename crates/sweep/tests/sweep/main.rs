@@ -13,7 +13,7 @@ use lasthop_sweep::row::{self, RunRow};
 use lasthop_sweep::store::{Contents, Store, StoreReader};
 use std::path::Path;
 
-/// A path with losses. Its runs are short enough for hundreds of them.
+/// A path with losses. The duration is so short that a test can do hundreds of runs.
 const PATH: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=1s";
 
 fn grid() -> Grid {

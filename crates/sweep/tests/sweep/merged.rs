@@ -15,7 +15,11 @@ fn shards_merged_in_any_order_equal_the_whole() {
         let subject_metrics: Vec<usize> = (1..=4)
             .map(|number| complete(&metrics(number), &grid(), &count, Shard { number, of: 4 }))
             .collect();
-        assert_eq!(subject_metrics.iter().sum::<usize>(), all, "each run in one shard: {subject_metrics:?}");
+        assert_eq!(
+            subject_metrics.iter().sum::<usize>(),
+            all,
+            "each run belongs to one shard: {subject_metrics:?}"
+        );
         assert!(subject_metrics.iter().filter(|runs| **runs > 0).count() == 4, "{subject_metrics:?}");
         let merged = file(&format!("{name}-merged"));
         let mut store = Store::open(&merged).unwrap();

@@ -109,7 +109,10 @@ fn the_rule_stops_each_point_when_it_is_exact_enough() {
         assert!(precision.is_reached(&values));
         let mut look = Precision::next_check(0);
         while look < values.len() as u32 {
-            assert!(!precision.is_reached(&values[..look as usize]), "it would have stopped at {look}");
+            assert!(
+                !precision.is_reached(&values[..look as usize]),
+                "the rule should have stopped after {look} runs"
+            );
             look = Precision::next_check(look);
         }
         assert_eq!(look as usize, values.len());
@@ -176,12 +179,12 @@ fn a_row_counts_once() {
     assert_eq!(store.contents().sweeps().unwrap()[0].done, 1);
 }
 
-/// Selected numbers of flows equal the same numbers in a query for all numbers, also for subjects without numbers.
+/// A query for selected numbers returns the same values and the same subjects as a query for all numbers.
 #[test]
 fn some_numbers_are_read_as_they_are_among_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    // The store is read before it contains any name.
+    // The first query comes before the store contains any metric name.
     let store = Store::open(&path).unwrap();
     assert_eq!(store.contents().runs(&grid().points[0].digest, true), Ok(vec![]));
     let mut driver = Driver::begin(store, &grid(), RunCount::Runs(2), 1, Shard::WHOLE).unwrap();

@@ -8,8 +8,9 @@ use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 
-/// Curves over the data packets of a run's longest episode. They count ACKs: queued before and after the packet,
-/// drained since the previous packet (Eq. 4), and sent (Eq. 5).
+/// Curves over the data packets of a run's longest episode. Each curve shows a number of ACKs: queued before
+/// (`r_queue`) and after the packet (`s_queue`), drained since the previous packet (`dQ`, Eq. 4), and sent
+/// (`ACK_i`, Eq. 5).
 pub fn curves(scenario: Scenario, seed: u64) -> Vec<Curve> {
     let packets = observed::<Episodes>(&scenario, seed).longest();
     let by_packet = |name: &str, value: &dyn Fn(usize) -> f64| Curve {
@@ -45,7 +46,7 @@ struct Episodes {
     longest: Vec<SplitPacket>,
 }
 
-/// Number of packets in a row with a single ACK that end an episode.
+/// An episode ends after this many packets in a row for each of which the receiver sent a single ACK.
 const END: usize = 20;
 /// Largest number of packets of an episode.
 const MOST: usize = 60;

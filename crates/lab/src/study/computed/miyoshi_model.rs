@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn without_errors_one_ack_leaves_the_buffers_loss() {
-        // With n = 1 the sum is q^2 - q^3 + q^3 = q^2, because in the state with two duplicates one more ACK makes
-        // three.
+        // With n = 1, one ACK makes three duplicates only in the state with two of them, whose probability is
+        // q^2 - q^3. With the loss in the buffer, q^3, the sum is q^2.
         let q = libm::cbrt(0.01);
         assert!((loss(1, 0.0, AS_PRINTED) - q * q).abs() < 1e-12);
         // If all ACKs are lost, only the loss probability of the segment in the buffer remains.

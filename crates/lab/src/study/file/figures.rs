@@ -56,10 +56,10 @@ pub struct Figure {
     /// Explicit list of curves, instead of `series`.
     #[serde(default)]
     pub curve: Vec<Curve>,
-    /// Rows of `published.csv` to draw, by patterns of their item.
+    /// Rows of `published.csv` to draw: patterns of the column `item`.
     #[serde(default)]
     pub published: Texts,
-    /// Rows of `ns2.csv` to draw, by patterns of their item.
+    /// Rows of `ns2.csv` to draw: patterns of the column `item`.
     #[serde(default)]
     pub ns2: Texts,
     /// Answer to an open question, as `question: answer`. The curves under this answer are drawn in addition.
@@ -101,10 +101,10 @@ pub struct Curve {
     /// For time series: whether to draw the change of the value per second.
     #[serde(default)]
     pub per_second: bool,
-    /// Published rows to draw, by patterns of their item.
+    /// Rows of `published.csv` to draw: patterns of the column `item`.
     #[serde(default)]
     pub published: Texts,
-    /// Condition that selects some of these rows.
+    /// Condition on names and coordinates that selects some of these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
     /// Factor by which the ordinate values are multiplied.
@@ -120,16 +120,16 @@ pub struct Curve {
 pub struct Table {
     /// Caption above the table.
     pub caption: String,
-    /// Rows to show, by patterns of their item; only rows with a verdict appear.
+    /// Rows of the results to show: patterns of their item. Only rows with a verdict appear.
     #[serde(default)]
     pub rows: Texts,
-    /// Index of a try in `[[try]]`, from 0. The table has one row for each answer that this try tests.
+    /// Index of an entry in `[[try]]`, from 0. The table has one row for each answer that this entry tests.
     pub answers: Option<usize>,
     /// Columns of a table with `answers`.
     #[serde(default)]
     pub column: Vec<Column>,
-    /// Axis whose values become the columns. A row belongs to the column that its series name or its coordinate on this
-    /// axis equals.
+    /// Axis whose values become the columns. A row belongs to the column whose axis value equals the row's
+    /// series name or the row's coordinate on this axis.
     pub across: Option<String>,
     /// Lines of a table with `across`.
     #[serde(default)]
@@ -139,7 +139,7 @@ pub struct Table {
     /// Two headings of a ranking: one for the names and one for the remarks.
     #[serde(default)]
     pub headings: Vec<String>,
-    /// Remarks by series name.
+    /// Remarks of a ranking, by series name.
     #[serde(default)]
     pub says: Ordered<String>,
 }
@@ -150,7 +150,7 @@ pub struct Table {
 pub struct Column {
     /// Heading of the column or line.
     pub heading: String,
-    /// Selects the row.
+    /// Selects the row of the results to show.
     pub row: Selector,
     /// Whether to show the verdict instead of the number.
     #[serde(default)]

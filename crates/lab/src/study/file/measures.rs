@@ -15,8 +15,8 @@ pub struct Metric {
     /// Unit of the value; empty for shares and counts.
     #[serde(default)]
     pub unit: String,
-    /// Bounds of the value, beyond which no interval reaches. The default is 0 and `inf` if the formula cannot be
-    /// negative.
+    /// Smallest and largest possible value; intervals are cut off at these bounds. The default is 0 and `inf`
+    /// if the formula cannot be negative.
     pub bounds: Option<[f64; 2]>,
 }
 
@@ -46,10 +46,11 @@ pub enum Over {
     /// Mean over the axis within each repetition, before a comparison.
     #[serde(rename = "mean")]
     Mean,
-    /// The axis values count as repetitions, if nothing else varies.
+    /// The mean at each axis value counts as one repetition, if nothing else varies.
     #[serde(rename = "as repetitions")]
     Repetitions,
-    /// The number where the mean is largest. Half of the repetitions find the place, the others measure the number.
+    /// The number at the axis value with the largest mean. Half of the repetitions determine this axis value,
+    /// and the other half measure the number.
     #[serde(rename = "largest mean")]
     Largest,
     /// Value on the axis at which the mean is largest.
@@ -70,7 +71,7 @@ pub struct Quantity {
     pub measure: Option<String>,
     /// Grid of the metric; a measure names its own grid.
     pub grid: Option<String>,
-    /// Axis values.
+    /// Axis values at which the quantity is taken.
     #[serde(default)]
     pub at: Ordered<Pick>,
     /// Factor by which the values are multiplied.
@@ -85,9 +86,9 @@ pub struct Measure {
     pub grid: Option<String>,
     /// Metric to measure.
     pub metric: Option<String>,
-    /// Other measure to reduce, instead of a metric.
+    /// Another measure whose values are reduced, instead of a metric.
     pub measure: Option<String>,
-    /// Axis values.
+    /// Axis values at which the metric is taken.
     #[serde(default)]
     pub at: Ordered<Value>,
     /// Axis values of the reference with which `at` is compared.
@@ -114,13 +115,13 @@ impl Measure {
     }
 }
 
-/// Binding of rows of `published.csv` to the quantities that we measure for them.
+/// Binding: defines the quantity that we measure for some rows of `published.csv`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
-    /// Rows, by patterns of their item.
+    /// Rows of `published.csv`: patterns of the column `item`.
     pub rows: Texts,
-    /// Condition that selects some of these rows.
+    /// Condition on names and coordinates that selects some of these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
     /// Name of the metric.
@@ -134,11 +135,13 @@ pub struct Binding {
     pub at: Ordered<Value>,
     /// Axis whose values are the series names of the rows.
     pub series_is: Option<String>,
-    /// Class of the published numbers. The class gives the permitted difference between a published and a measured number.
+    /// Class of the published numbers. The class gives the permitted difference between a published and a
+    /// measured number.
     pub class: Class,
     /// Margin that replaces the margin of the class, for all rows or by series.
     pub within: Option<Within>,
-    /// Duration of our run divided by that of the paper's run, at length 1 of the grid; for a number from one run.
+    /// Duration of our run, at `length` 1 of the grid, divided by that of the paper's run; for a number from
+    /// one run.
     pub times_shorter: Option<f64>,
     /// Reason why the margin is uncertain, if the margin is the spread of the paper's own runs.
     pub undecidable: Option<String>,
@@ -163,7 +166,7 @@ pub enum Within {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Points {
-    /// Item name of the rows.
+    /// Item name of the rows in the results.
     pub item: String,
     /// Name of the metric.
     pub metric: Option<String>,

@@ -59,7 +59,7 @@ pub struct File {
     /// Measures: numbers that are computed from the results of a grid.
     #[serde(default)]
     pub measure: Ordered<Measure>,
-    /// Bindings of the rows of `published.csv`.
+    /// Bindings: quantities that we measure for the rows of `published.csv`.
     #[serde(default)]
     pub published: Vec<Binding>,
     /// Points of figures for which the paper prints no numbers.
@@ -177,7 +177,7 @@ pub struct Grid {
     /// Whether the grid is not run: its axes belong to computed measures (`by`, `formula`).
     #[serde(default)]
     pub computed: bool,
-    /// Value of the variable `{length}`, by extent of the run. It is the factor by which the run is longer; 1 by
+    /// Value of the variable `{length}`, by extent of the run: the factor by which the runs are longer; 1 by
     /// default.
     pub length: Option<RunCounts>,
     /// Whether anything is random; if not, one run suffices and has no interval.

@@ -17,7 +17,7 @@ pub struct AnswerPart {
     /// Grids in which the part applies; by default all.
     #[serde(default)]
     pub grids: Texts,
-    /// Changes that replace the `set` of an axis, by axis.
+    /// Changes that replace the key `set` of an axis, by the name of the axis.
     #[serde(default)]
     pub axis: Ordered<Changes>,
     /// Additional scenario values that are drawn at random.
@@ -37,16 +37,17 @@ pub struct Try {
     pub questions: Texts,
     /// Grids to run again under each answer.
     pub grids: Vec<String>,
-    /// Rows of `published.csv`, by patterns of their item.
+    /// Rows of `published.csv` to repeat: patterns of the column `item`.
     #[serde(default)]
     pub rows: Texts,
-    /// Claims, by patterns of their item.
+    /// Claims to repeat: patterns of their item.
     #[serde(default)]
     pub claims: Texts,
-    /// Points, by patterns of their item.
+    /// Points to repeat: patterns of their item.
     #[serde(default)]
     pub points: Texts,
-    /// Whether the default reading is run again with as few repetitions as the answers, and gives a separate row.
+    /// Whether the default reading is also run with as few repetitions as the answers, which gives a separate
+    /// row.
     #[serde(default)]
     pub default: bool,
 }
