@@ -327,9 +327,12 @@ fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
             // LEDBAT begins with two segments (RFC 6817 §2.5), the others with ten (RFC 6928).
             let first = first_flight(congestion);
             let most = first + dummies;
+            // PCC Vivace paces the first window, so the report arrives before its last segments are sent.
+            let fewest = if congestion.info.name == "vivace" { 1 } else { first };
             assert!(
-                (first..=most).contains(&refused.get()),
-                "{name:?}: the initial window, and nothing later"
+                (fewest..=most).contains(&refused.get()),
+                "{name:?}: {} segments are refused: the initial window, and nothing later",
+                refused.get()
             );
             let least = if first == 10 { 14_480 } else { 2 * info.snd_mss };
             assert!(info.cwnd_bytes >= least, "{name:?}: {}", info.cwnd_bytes);
