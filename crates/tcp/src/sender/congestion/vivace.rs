@@ -17,7 +17,8 @@
 //! outweighs the other terms, and the rate wanders; a larger `tolerance` helps. cwnd is twice the rate times SRTT, so that pacing limits the sender.
 //!
 //! Our choices: an MI has at least ten segments; while the results of an MI are awaited, the rate stays; the results are
-//! known when the data is acknowledged, at the latest after 1.5 SRTT; a timeout halves the rate; a lower RTT does not
+//! known when the data is acknowledged, at the latest after 1.5 SRTT; a timeout halves the
+//! rate, and cwnd grows from one segment as in slow start; a lower RTT does not
 //! raise the utility while starting.
 
 use super::{
@@ -111,6 +112,8 @@ struct Vivace {
     count: u64,
     first: u64,
     step: Step,
+    /// cwnd after a timeout, bytes, until slow start reaches the window of the rate.
+    restart: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -235,6 +238,7 @@ impl Vivace {
             count: 0,
             first: 0,
             step: Step::default(),
+            restart: None,
         }
     }
 
@@ -340,8 +344,9 @@ impl Vivace {
     }
 }
 
-impl CongestionControl for Vivace {
-    fn window(&self) -> u64 {
+impl Vivace {
+    /// cwnd that does not limit the rate, bytes.
+    fn rate_window(&self) -> u64 {
         let mss = self.mss as f64;
         if self.srtt.is_none() || self.rate == 0.0 {
             return self.first_window;
@@ -349,6 +354,13 @@ impl CongestionControl for Vivace {
         let rate = self.intervals.back().map_or(self.rate, |current| current.rate);
         let bytes = 2.0 * rate * 1e6 / 8.0 * self.rtt().as_secs();
         bytes.clamp(SMALLEST_WINDOW * mss, (1u64 << 30) as f64) as u64
+    }
+}
+
+impl CongestionControl for Vivace {
+    fn window(&self) -> u64 {
+        let window = self.rate_window();
+        self.restart.map_or(window, |restart| restart.min(window))
     }
 
     fn ssthresh(&self) -> u64 {
@@ -362,6 +374,9 @@ impl CongestionControl for Vivace {
 
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
         self.srtt = ack.srtt.or(self.srtt);
+        if let Some(restart) = self.restart {
+            self.restart = Some(restart + ack.delivered).filter(|restart| *restart < self.rate_window());
+        }
         if self.rate == 0.0 {
             return;
         }
@@ -386,6 +401,7 @@ impl CongestionControl for Vivace {
     }
 
     fn on_timeout(&mut self, loss: &LossEvent, _: bool) {
+        self.restart = Some(self.mss + loss.still_in_flight);
         if self.rate == 0.0 {
             return;
         }
@@ -403,7 +419,13 @@ impl CongestionControl for Vivace {
         self.mss = mss;
     }
 
-    fn on_recovered(&mut self, _: u64, _: Recovered) {}
+    fn on_recovered(&mut self, _: u64, recovered: Recovered) {
+        match recovered {
+            Recovered::Revised { .. } => self.restart = None,
+            Recovered::Probed { window } => self.restart = Some(window),
+            Recovered::Kept => {}
+        }
+    }
 }
 
 impl RateHooks for Vivace {
