@@ -52,7 +52,7 @@ fn times_by_size() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,duration=20s,request=300bytes,response=50KB,sizes=web";
     let text = stdout(&["run", path, "--runs", "2"]);
     let heading = text.lines().find(|line| line.starts_with("size ")).expect("a table by size");
-    assert!(heading.ends_with("slowdown_p50  slowdown_p95"), "{heading}");
+    assert!(heading.ends_with("slowdown: p50  slowdown: p95"), "{heading}");
     let arguments = ["run", path, "--runs", "2", "--format", "json", "--completions", "c.csv"];
     let output = call_in(directory.path(), &arguments);
     let json = objects(&String::from_utf8_lossy(&output.stdout));

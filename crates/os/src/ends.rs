@@ -5,12 +5,9 @@ use crate::namespace::{self, Namespace};
 use crate::port::Port;
 use crate::tun::Interface;
 use nix::ifaddrs::getifaddrs;
-use nix::sys::socket::setsockopt;
-use nix::{libc, setsockopt_impl, sockopt_impl};
 use std::fmt;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -29,24 +26,6 @@ const MAX_NETWORK: u8 = 255;
 pub const DEVICE: &str = "lasthop-path";
 /// Minimum MTU for IPv6, bytes (RFC 8200 §5).
 pub const MIN_MTU6: u16 = 1280;
-
-sockopt_impl!(
-    /// Largest pacing rate of a socket, bytes/s (socket(7), SO_MAX_PACING_RATE).
-    MaxPacingRate,
-    SetOnly,
-    libc::SOL_SOCKET,
-    libc::SO_MAX_PACING_RATE,
-    u64
-);
-
-/// Makes the kernel's TCP pace this socket by its own rate, also without the queueing discipline `fq`.
-///
-/// # Errors
-/// Fails if the kernel refuses the socket option.
-pub fn pace(socket: &impl AsFd) -> std::io::Result<()> {
-    // The limit has no effect on the rate; setting any limit turns pacing on (net/core/sock.c).
-    Ok(setsockopt(socket, MaxPacingRate, &(1 << 40))?)
-}
 
 /// Creates the device of one end in its namespace, with default routes. Omits IPv6 if `v6` is `None`, the `mtu` is too
 /// small, or the kernel lacks IPv6. The kernel sends only the IPv6 packets of programs, and none of its own.

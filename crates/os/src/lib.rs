@@ -6,7 +6,7 @@
 //! * [`tun`]: TUN devices; [`port`]: an end of a path. It reads several segments at once, which `offload` splits.
 //!   [`handovers`]: times at which the kernel handed over packets; [`arrival`]: clock of these times. [`ends`]: both
 //!   ends of a path.
-//! * [`datagrams`]: UDP with the kernel's arrival times.
+//! * [`datagrams`]: UDP with the kernel's arrival times. [`pacing`]: pacing by the kernel's TCP.
 //! * [`resolver`]: name resolution behind a path.
 //! * [`nat`]: network address translation, for this host's network as the remote end.
 //! * [`unprivileged`]: namespaces without root, in a user namespace; [`splice`] (for TCP) and [`uplink`] (for other
@@ -36,6 +36,8 @@ pub mod nat;
 mod offload;
 #[cfg(target_os = "linux")]
 mod owner;
+#[cfg(target_os = "linux")]
+pub mod pacing;
 #[cfg(target_os = "linux")]
 pub mod port;
 #[cfg(target_os = "linux")]

@@ -15,13 +15,6 @@ use lasthop_net::link::Config;
 const MIN_PACKETS: f64 = 10.0;
 /// Assumed packet size if no flow crosses the link, bytes.
 const DEFAULT_PACKET: u64 = 1500;
-/// Length of the IP and TCP headers without options, bytes.
-const TCP_HEADERS: u64 = 40;
-/// Length of the padded TCP timestamps option, bytes.
-const TIMESTAMPS: u64 = 12;
-/// Length of the IP and UDP headers, bytes.
-const UDP_HEADERS: u64 = 28;
-
 /// Converts each queue limit from bandwidth-delay products to bytes, and records the number of products with the
 /// resolved value.
 pub(crate) fn resolve_limits(
@@ -102,19 +95,11 @@ fn round_trip(net: &Network, route: &Route) -> Duration {
 
 /// Size of a full packet of the flow, bytes. The size includes the header bytes that links count (`headers`).
 fn packet(flow: &Flow, headers: Headers) -> u64 {
-    let (payload, real) = match &flow.traffic {
-        Traffic::Tcp { source, destination, .. } => {
-            let stamps = if source.timestamps && destination.timestamps { TIMESTAMPS } else { 0 };
-            (source.segment, TCP_HEADERS + stamps)
-        }
-        Traffic::Datagrams { packet, .. } => (*packet, UDP_HEADERS),
+    let payload = match &flow.traffic {
+        Traffic::Tcp { source, .. } => source.segment,
+        Traffic::Datagrams { packet, .. } => *packet,
     };
-    u64::from(payload)
-        + match headers {
-            Headers::Real => real,
-            Headers::None => 0,
-            Headers::Nominal(bytes) => u64::from(bytes),
-        }
+    u64::from(payload) + flow.header_bytes(headers)
 }
 
 fn direction(net: &Network, link: usize, is_down: bool) -> &Config {

@@ -92,6 +92,27 @@ pub struct Flow {
     pub traffic: Traffic,
 }
 
+/// Length of the IP and TCP headers without options, bytes.
+const TCP_HEADERS: u64 = 40;
+/// Length of the padded TCP timestamps option, bytes (RFC 7323, appendix A).
+const TIMESTAMPS: u64 = 12;
+/// Length of the IP and UDP headers, bytes.
+const UDP_HEADERS: u64 = 28;
+
+impl Flow {
+    /// Header bytes that links count for a packet with payload.
+    pub fn header_bytes(&self, headers: Headers) -> u64 {
+        match (headers, &self.traffic) {
+            (Headers::None, _) => 0,
+            (Headers::Nominal(bytes), _) => u64::from(bytes),
+            (Headers::Real, Traffic::Datagrams { .. }) => UDP_HEADERS,
+            (Headers::Real, Traffic::Tcp { source, destination, .. }) => {
+                TCP_HEADERS + if source.timestamps && destination.timestamps { TIMESTAMPS } else { 0 }
+            }
+        }
+    }
+}
+
 /// Traffic of a flow.
 #[derive(Clone, Hash, Debug)]
 pub enum Traffic {

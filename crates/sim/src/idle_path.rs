@@ -1,12 +1,7 @@
 //! Shortest time of a transfer on a flow's path: without queueing, losses, slow start and other flows.
 
 use lasthop_net::Config;
-use lasthop_scenario::{Flow, Headers, Hop, Scenario, Traffic};
-
-/// Length of the IP and TCP headers without options, bytes.
-const TCP_HEADERS: u64 = 40;
-/// Length of the padded TCP timestamps option, bytes.
-const TIMESTAMPS: u64 = 12;
+use lasthop_scenario::{Flow, Hop, Scenario, Traffic};
 
 /// Mean rate, bits/s, and delay without queueing, s, of a link direction.
 type Direction = (f64, f64);
@@ -49,12 +44,7 @@ impl IdlePaths<'_> {
     pub(crate) fn of(&self, index: usize) -> Option<IdlePath> {
         let (flow, route) = (&self.scenario.flows[index], &self.scenario.routes[index]);
         let Traffic::Tcp { source, destination, .. } = &flow.traffic else { return None };
-        let stamps = if source.timestamps && destination.timestamps { TIMESTAMPS } else { 0 };
-        let headers = match self.scenario.headers {
-            Headers::Real => TCP_HEADERS + stamps,
-            Headers::None => 0,
-            Headers::Nominal(bytes) => u64::from(bytes),
-        };
+        let headers = flow.header_bytes(self.scenario.headers);
         Some(IdlePath {
             forward: self.one_way(flow, &route.there, (source.segment, headers)),
             backward: self.one_way(flow, &route.back, (destination.segment, headers)),

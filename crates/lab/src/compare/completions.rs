@@ -9,7 +9,8 @@ use crate::runs::completion::{Completion, RESTRICTED};
 impl Comparison {
     /// Notes below the table.
     pub fn notes(&self) -> Vec<String> {
-        let completions = || (0..self.cases.len()).filter_map(|case| self.completion(case, None));
+        let completions =
+            || (0..self.cases.len()).filter_map(|case| self.completion(case, self.only.as_deref()));
         let of = |number: fn(&Completion) -> usize| completions().map(|it| number(&it)).sum::<usize>();
         let (completed, transfers) = (of(|it| it.completed), of(|it| it.transfers));
         let note = format!(
@@ -28,7 +29,9 @@ impl Comparison {
     }
 
     pub(super) fn is_whole(&self) -> bool {
-        (0..self.cases.len()).filter_map(|case| self.completion(case, None)).all(|it| it.is_whole())
+        (0..self.cases.len())
+            .filter_map(|case| self.completion(case, self.only.as_deref()))
+            .all(|it| it.is_whole())
     }
 
     /// Table rows with the number of completed transfers and the quantiles of completion times.

@@ -50,8 +50,9 @@ impl Comparison {
         ];
         let named = self.transfers();
         blocks.extend(sizes::table(&named, &self.paths.join(", ")).map(Block::Table));
-        blocks.extend(self.completions().map(Block::Figure));
-        blocks.extend(sizes::figure(&named[..named.len().min(MOST_CASES)]).map(Block::Figure));
+        let drawn = &named[..named.len().min(MOST_CASES)];
+        blocks.extend(distribution::of_transfers(drawn).map(Block::Figure));
+        blocks.extend(sizes::figure(drawn).map(Block::Figure));
         blocks.extend([
             Block::Heading(format!("The first repetition (seed {seed}) over time")),
             Block::Figure(self.goodput(first_runs)),
@@ -100,16 +101,6 @@ impl Comparison {
         let longest = self.cases.iter().map(|case| case.scenario.duration.as_secs()).fold(0.0, f64::max);
         let goodput = time_series::goodput(&amounts, time_series::averaged_s(longest));
         Figure { caption: format!("{} All flows together.", goodput.caption), ..goodput }
-    }
-
-    /// Distribution of completion times over all flows and repetitions, for the first `MOST_CASES` cases.
-    fn completions(&self) -> Option<Figure> {
-        let cases = self.cases.iter().zip(&self.outcomes).take(MOST_CASES);
-        let named = cases.map(|(case, outcomes)| {
-            let flows = outcomes.iter().flat_map(|outcome| &outcome.flows);
-            (case.values.join(", "), distribution::times(flows))
-        });
-        distribution::figure(named.collect())
     }
 
     /// Finite transfers of each case, over all flows and repetitions.

@@ -3,8 +3,9 @@
 use super::classes::class_of;
 use super::completion::Completion;
 use super::csv::line;
+use super::sizes::NamedTransfers;
 use crate::figure::{Curve, CurveKind, Figure, Point};
-use lasthop_sim::{FlowOutcome, Outcome};
+use lasthop_sim::Outcome;
 
 /// Largest number of curves in a figure.
 const MOST_CURVES: usize = 8;
@@ -48,24 +49,12 @@ pub(super) fn thinned(completion_curve: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     kept
 }
 
-/// Distribution over all repetitions, with one curve for each flow name; `web.1`, `web.2` … count as one name. `None`
-/// if no name has at least two transfers.
-pub fn of_run(outcomes: &[Outcome]) -> Option<Figure> {
-    let first = outcomes.first()?;
-    let mut names: Vec<&str> = Vec::new();
-    for flow in first.flows.iter().filter(|flow| flow.transfers().next().is_some()) {
-        let name = class_of(&flow.name);
-        if names.last() != Some(&name) && !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names.truncate(MOST_CURVES);
-    let of = |name: &&str| {
-        let flows =
-            outcomes.iter().flat_map(|outcome| &outcome.flows).filter(|flow| class_of(&flow.name) == *name);
-        ((*name).to_owned(), times(flows))
+/// Distribution over all repetitions, with one curve for each name. `None` if no name has at least two transfers.
+pub fn of_transfers(named: &[NamedTransfers]) -> Option<Figure> {
+    let times = |(name, transfers): &NamedTransfers| {
+        (name.clone(), transfers.iter().map(|it| (it.took_s, it.is_complete)).collect())
     };
-    figure(names.iter().map(of).collect())
+    figure(named.iter().take(MOST_CURVES).map(times).collect())
 }
 
 /// Figure with one curve for each name. A transfer is given as its observed time, s, and whether it completed. `None`
@@ -110,11 +99,6 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
         curves,
         ..Figure::default()
     })
-}
-
-/// Observed time, s, of each finite transfer of these flows, and whether the transfer completed.
-pub fn times<'a>(flows: impl Iterator<Item = &'a FlowOutcome>) -> Vec<(f64, bool)> {
-    flows.flat_map(FlowOutcome::transfers).map(|it| (it.took_s, it.is_complete)).collect()
 }
 
 /// Column names of [`rows`].

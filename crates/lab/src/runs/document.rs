@@ -36,7 +36,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     blocks.extend(links::tables(outcomes).into_iter().map(Block::Table));
     let transfers = sizes::of_run(outcomes);
     blocks.extend(sizes::table(&transfers, "class").map(Block::Table));
-    blocks.extend(distribution::of_run(outcomes).map(Block::Figure));
+    blocks.extend(distribution::of_transfers(&transfers).map(Block::Figure));
     blocks.extend(sizes::figure(&transfers).map(Block::Figure));
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
     blocks.extend(sequence::of_run(scenario, &runs.segments));

@@ -10,15 +10,13 @@ use serde_json::{Map, Value, json};
 /// Bounds between the classes of sizes, bytes.
 const BOUNDS: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 /// Names of the classes.
-const LABELS: [&str; 5] = ["< 10 KB", "10 to 100 KB", "0.1 to 1 MB", "1 to 10 MB", ">= 10 MB"];
+const LABELS: [&str; 5] = ["< 10 KB", "10-100 KB", "0.1-1 MB", "1-10 MB", ">= 10 MB"];
 
 /// Transfers of similar size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeClass {
-    /// Smallest size, bytes.
-    pub from_bytes: u64,
-    /// Upper bound of the sizes, exclusive, bytes; `None`: no bound.
-    pub below_bytes: Option<u64>,
+    /// Position among all classes, by ascending size.
+    place: usize,
     /// Completion times, s.
     pub times: Completion,
     /// Completions with the slowdown in place of the time.
@@ -28,42 +26,43 @@ pub struct SizeClass {
 impl SizeClass {
     /// Classes with at least one transfer, by ascending size; empty if all transfers are in one class.
     pub fn all(transfers: &[TransferOutcome]) -> Vec<SizeClass> {
-        let bound = |at: Option<usize>| at.and_then(|at| BOUNDS.get(at)).copied();
-        let classes: Vec<SizeClass> = (0..=BOUNDS.len())
-            .filter_map(|at| {
-                let (from_bytes, below_bytes) = (bound(at.checked_sub(1)).unwrap_or(0), bound(Some(at)));
-                let members = || {
-                    let is_below = |bytes| below_bytes.is_none_or(|below| bytes < below);
-                    transfers.iter().filter(move |it| it.bytes >= from_bytes && is_below(it.bytes))
-                };
-                let times = members().map(|it| (it.took_s, it.is_complete)).collect();
-                let slowdowns = members().map(|it| (it.slowdown(), it.is_complete)).collect();
-                Some(SizeClass {
-                    from_bytes,
-                    below_bytes,
-                    times: Completion::of_times(times)?,
-                    slowdowns: Completion::of_times(slowdowns)?,
-                })
+        let place = |it: &TransferOutcome| place_of(it.bytes);
+        if transfers.windows(2).all(|pair| place(&pair[0]) == place(&pair[1])) {
+            return Vec::new();
+        }
+        let class = |at: usize| {
+            let members = || transfers.iter().filter(move |it| place_of(it.bytes) == at);
+            let times = members().map(|it| (it.took_s, it.is_complete)).collect();
+            let slowdowns = members().map(|it| (it.slowdown(), it.is_complete)).collect();
+            Some(SizeClass {
+                place: at,
+                times: Completion::of_times(times)?,
+                slowdowns: Completion::of_times(slowdowns)?,
             })
-            .collect();
-        if classes.len() > 1 { classes } else { Vec::new() }
+        };
+        (0..LABELS.len()).filter_map(class).collect()
     }
 
-    /// Range of sizes: `10 to 100 KB`.
+    /// Smallest size, bytes.
+    pub fn from_bytes(&self) -> u64 {
+        if self.place == 0 { 0 } else { BOUNDS[self.place - 1] }
+    }
+
+    /// Upper bound of the sizes, exclusive, bytes; `None`: no bound.
+    pub fn below_bytes(&self) -> Option<u64> {
+        BOUNDS.get(self.place).copied()
+    }
+
+    /// Range of sizes: `10-100 KB`.
     pub fn label(&self) -> &'static str {
-        LABELS[self.place()]
-    }
-
-    /// Position among all classes.
-    fn place(&self) -> usize {
-        BOUNDS.iter().filter(|bytes| **bytes <= self.from_bytes).count()
+        LABELS[self.place]
     }
 
     /// JSON object: bounds, counts, quantiles of the time and of the slowdown.
     pub fn object(&self) -> Value {
         let mut object = Map::new();
-        object.insert("from_bytes".into(), json!(self.from_bytes));
-        object.insert("below_bytes".into(), json!(self.below_bytes));
+        object.insert("from_bytes".into(), json!(self.from_bytes()));
+        object.insert("below_bytes".into(), json!(self.below_bytes()));
         self.times.insert_quantiles(&mut object);
         let mut slowdown = Map::new();
         self.slowdowns.insert_quantiles(&mut slowdown);
@@ -72,6 +71,11 @@ impl SizeClass {
         object.insert("slowdown".into(), Value::Object(slowdown));
         Value::Object(object)
     }
+}
+
+/// Position of the class of this size among all classes.
+fn place_of(bytes: u64) -> usize {
+    BOUNDS.iter().filter(|bound| **bound <= bytes).count()
 }
 
 /// Transfers with a name: a class of flows, or a case of a comparison.
@@ -96,7 +100,7 @@ pub fn table(named: &[NamedTransfers], heading: &str) -> Option<Table> {
     if classes.iter().all(|(_, classes)| classes.is_empty()) {
         return None;
     }
-    let mut rows: Vec<(u64, Vec<Cell>)> = Vec::new();
+    let mut rows: Vec<(usize, Vec<Cell>)> = Vec::new();
     for (name, classes) in &classes {
         for class in classes {
             let [(_, half), (_, most), _] = class.times.rows();
@@ -106,13 +110,13 @@ pub fn table(named: &[NamedTransfers], heading: &str) -> Option<Table> {
                 row.truncate(1);
             }
             row.extend([class.times.count(), half, most, half_slowdown, most_slowdown].map(Cell::Number));
-            rows.push((class.from_bytes, row));
+            rows.push((class.place, row));
         }
     }
-    rows.sort_by_key(|(from_bytes, _)| *from_bytes);
+    rows.sort_by_key(|(place, _)| *place);
     let mut columns = vec!["size", heading];
     columns.truncate(if named.len() == 1 { 1 } else { 2 });
-    let numbers = ["completed", Completion::ROWS[0].0, Completion::ROWS[1].0, "slowdown_p50", "slowdown_p95"];
+    let numbers = ["completed", "p50, s", "p95, s", "slowdown: p50", "slowdown: p95"];
     columns.extend(numbers);
     Some(Table {
         caption: String::new(),
@@ -128,7 +132,7 @@ pub fn figure(named: &[NamedTransfers]) -> Option<Figure> {
         .iter()
         .filter_map(|(name, transfers)| {
             let points = SizeClass::all(transfers).into_iter().filter_map(|class| {
-                Some(Point::exact(class.place() as f64 + 1.0, class.slowdowns.quantiles[1]?))
+                Some(Point::exact(class.place as f64 + 1.0, class.slowdowns.quantiles[1]?))
             });
             let points: Vec<Point> = points.collect();
             (!points.is_empty()).then(|| Curve { name: name.clone(), kind: CurveKind::Measured, points })
@@ -170,7 +174,7 @@ mod tests {
         transfers.extend([transfer(10_000, 3.0), transfer(20_000_000, 40.0)]);
         let classes = SizeClass::all(&transfers);
         let labels: Vec<&str> = classes.iter().map(SizeClass::label).collect();
-        assert_eq!(labels, ["< 10 KB", "10 to 100 KB", ">= 10 MB"]);
+        assert_eq!(labels, ["< 10 KB", "10-100 KB", ">= 10 MB"]);
         assert_eq!(classes[0].times.quantiles, [Some(5.0), Some(10.0), Some(10.0)]);
         assert_eq!(classes[0].slowdowns.quantiles[0], Some(10.0));
         let object = classes[2].object();
@@ -188,11 +192,11 @@ mod tests {
             both.rows.iter().map(|row| [row[0].text().to_owned(), row[1].text().to_owned()]).collect();
         assert_eq!(heads[0], ["< 10 KB", "red"]);
         assert_eq!(heads[1], ["< 10 KB", "codel"]);
-        assert_eq!(heads[2], ["0.1 to 1 MB", "red"]);
+        assert_eq!(heads[2], ["0.1-1 MB", "red"]);
         let one = table(&named[..1], "queue").expect("two sizes");
         assert_eq!(one.columns[..2], ["size", "completed"]);
         let drawn = figure(&named).expect("two sizes");
         assert_eq!(drawn.curves[0].points[1].x, 3.0);
-        assert_eq!(drawn.x_categories[2], "0.1 to 1 MB");
+        assert_eq!(drawn.x_categories[2], "0.1-1 MB");
     }
 }

@@ -442,8 +442,7 @@ impl Sender {
         if !has_observers {
             return self.window.grow(event);
         }
-        let is_paced = self.rates.as_ref().is_some_and(|rates| rates.has_pacing());
-        self.window.grow_monitored(event, self.mss, is_paced);
+        self.window.grow_monitored(event, self.mss);
         if let Some(rates) = &mut self.rates
             && self.window.control().holds_back()
         {

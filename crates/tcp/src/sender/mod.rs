@@ -225,6 +225,8 @@ impl Sender {
         let discriminator = (config.sender_discrimination.build)(&config.sender_discrimination.values);
         let observes = nature.observes
             || discriminator.as_ref().is_some_and(|discriminator| discriminator.needs_rtt_samples());
+        let is_monitored = has_rates || slow_start.is_some();
+        let window = CongestionWindow::new(congestion, ack_counting, slow_start, pacing.is_some());
         Sender {
             scoreboard,
             discriminator,
@@ -237,9 +239,9 @@ impl Sender {
             is_on_fast_path: config.has_fast_path,
             has_fast_path: config.has_fast_path,
             observes,
-            has_observers: observes || config.validates_window || has_rates || slow_start.is_some(),
+            has_observers: observes || config.validates_window || is_monitored,
             rates: has_rates.then(|| Rates::boxed(nature.sends_extra, pacing)),
-            window: CongestionWindow::new(congestion, ack_counting, slow_start),
+            window,
             application: Application::new(config.nagle),
             peer: Peer::closed_at(1),
             rtt: RttEstimator::new(&config.rto),

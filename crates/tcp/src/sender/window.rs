@@ -20,6 +20,8 @@ pub(super) struct CongestionWindow {
     slow_start: Option<Box<dyn SlowStart>>,
     /// Whether the ACK that ends a recovery may increase cwnd.
     counts_end: bool,
+    /// Whether a [pacing rule](super::pacing::Pacing) spreads the segments of a round trip.
+    is_paced: bool,
 }
 
 impl CongestionWindow {
@@ -27,6 +29,7 @@ impl CongestionWindow {
         control: Box<dyn CongestionControl>,
         ack_counting: Box<dyn AckCounting>,
         slow_start: Option<Box<dyn SlowStart>>,
+        is_paced: bool,
     ) -> CongestionWindow {
         CongestionWindow {
             cwnd: control.window(),
@@ -34,6 +37,7 @@ impl CongestionWindow {
             control,
             ack_counting,
             slow_start,
+            is_paced,
         }
     }
 
@@ -72,23 +76,31 @@ impl CongestionWindow {
     /// Passes an ACK to the slow-start exit and to congestion control. The caller must call
     /// [`CongestionWindow::update_cwnd`] afterwards.
     #[inline(always)]
-    pub(super) fn grow_monitored(&mut self, event: &AckEvent, mss: u64, is_paced: bool) {
+    pub(super) fn grow_monitored(&mut self, event: &AckEvent, mss: u64) {
         let is_watched = event.phase != LossPhase::Recovery && self.slow_start.is_some();
         if is_watched && self.cwnd < self.control.ssthresh() {
-            self.leave_or_grow(event, mss, is_paced);
+            self.leave_or_grow(event, mss);
         } else {
             self.control.on_ack(event, &mut *self.ack_counting);
         }
     }
 
     #[inline(never)]
-    fn leave_or_grow(&mut self, event: &AckEvent, mss: u64, is_paced: bool) {
+    fn leave_or_grow(&mut self, event: &AckEvent, mss: u64) {
         let Some(watch) = self.slow_start.as_mut().filter(|_| event.acked > 0) else {
             return self.control.on_ack(event, &mut *self.ack_counting);
         };
         let AckEvent { now, una, nxt, rtt, .. } = *event;
         let mut by = 1;
-        match watch.on_ack(&SlowStartAck { now, una, nxt, rtt, window: self.cwnd, mss, is_paced }) {
+        match watch.on_ack(&SlowStartAck {
+            now,
+            una,
+            nxt,
+            rtt,
+            window: self.cwnd,
+            mss,
+            is_paced: self.is_paced,
+        }) {
             Growth::Full => {}
             Growth::DividedCounting(divisor) => by = divisor,
             Growth::Over => self.control.leave_slow_start(),

@@ -13,13 +13,13 @@
 //! change is at most ω r. The bound ω begins at 0.05, grows by 0.1 with each change that reaches the bound, and shrinks
 //! with smaller changes.
 //!
-//! Slopes below `tolerance` count as 0. On links whose delay varies by more than that within an RTT (LTE, UMTS), the slope
-//! outweighs the other terms, and the rate wanders; a larger `tolerance` helps. cwnd is twice the rate times SRTT, so that pacing limits the sender.
+//! Slopes below `tolerance` count as 0. On links whose delay varies within an RTT (LTE, UMTS), larger slopes outweigh the
+//! other terms, and the rate wanders; a larger `tolerance` helps. cwnd is twice the rate times SRTT, so that pacing limits
+//! the sender.
 //!
-//! Our choices: an MI has at least ten segments; while the results of an MI are awaited, the rate stays; the results are
-//! known when the data is acknowledged, at the latest after 1.5 SRTT; a timeout halves the
-//! rate, and cwnd grows from one segment as in slow start; a lower RTT does not
-//! raise the utility while starting.
+//! Our choices: an MI has at least ten segments. While the results of an MI are awaited, the rate stays. The results are
+//! known when the data is acknowledged, at the latest after 1.5 SRTT. A timeout halves the rate, and cwnd grows from one
+//! segment as in slow start. A lower RTT does not raise the utility while starting.
 
 use super::{
     AckEvent, Build, CongestionControl, LossEvent, LostSegment, Nature, RateHooks, Recovered, SentEvent,
@@ -108,8 +108,9 @@ struct Vivace {
     intervals: VecDeque<Interval>,
     /// Number of the interval in which each outstanding segment was sent last, by the segment's first byte.
     outstanding: BTreeMap<u64, u64>,
-    /// Number of intervals so far, and number of the first interval of the phase or trial.
+    /// Number of intervals so far.
     count: u64,
+    /// Number of the first interval of the trial, or of the interval that is now used for starting.
     first: u64,
     step: Step,
     /// cwnd after a timeout, bytes, until slow start reaches the window of the rate.
@@ -130,10 +131,9 @@ enum Purpose {
     /// Results of earlier intervals are awaited.
     Waiting,
     Starting,
-    /// A trial's interval at the higher or lower rate, with the number (0 or 1) in the trial.
+    /// Interval of a trial, at the higher or lower rate.
     Trial {
         is_higher: bool,
-        number: u8,
     },
 }
 
@@ -253,8 +253,8 @@ impl Vivace {
     /// Ends the current interval and begins one.
     fn begin(&mut self, now: Time, purpose: Purpose) {
         let rate = match purpose {
-            Purpose::Trial { is_higher: true, .. } => self.rate * (1.0 + EPSILON),
-            Purpose::Trial { is_higher: false, .. } => self.rate * (1.0 - EPSILON),
+            Purpose::Trial { is_higher: true } => self.rate * (1.0 + EPSILON),
+            Purpose::Trial { is_higher: false } => self.rate * (1.0 - EPSILON),
             Purpose::Waiting | Purpose::Starting => self.rate,
         };
         self.count += 1;
@@ -283,7 +283,7 @@ impl Vivace {
             Phase::Learning(_) => {
                 self.phase = Phase::Learning([None; 2]);
                 let is_higher = self.random.uniform() < 0.5;
-                self.begin(now, Purpose::Trial { is_higher, number: 0 });
+                self.begin(now, Purpose::Trial { is_higher });
             }
         }
     }
@@ -327,7 +327,7 @@ impl Vivace {
                 }
                 self.begin_phase(now);
             }
-            (Phase::Learning(utilities), Purpose::Trial { is_higher, .. }) => {
+            (Phase::Learning(utilities), Purpose::Trial { is_higher }) => {
                 utilities[usize::from(!is_higher)] = Some(utility);
                 if let [Some(higher), Some(lower)] = *utilities {
                     self.learn(now, higher, lower);
@@ -342,9 +342,7 @@ impl Vivace {
         self.rate = (self.rate + self.step.change(gradient, self.rate)).max(self.smallest_rate());
         self.begin_phase(now);
     }
-}
 
-impl Vivace {
     /// cwnd that does not limit the rate, bytes.
     fn rate_window(&self) -> u64 {
         let mss = self.mss as f64;
@@ -446,8 +444,8 @@ impl RateHooks for Vivace {
         if is_over {
             match current.purpose {
                 Purpose::Waiting => {}
-                Purpose::Trial { is_higher, number: 0 } => {
-                    self.begin(sent.now, Purpose::Trial { is_higher: !is_higher, number: 1 });
+                Purpose::Trial { is_higher } if current.number == self.first => {
+                    self.begin(sent.now, Purpose::Trial { is_higher: !is_higher });
                 }
                 Purpose::Trial { .. } | Purpose::Starting => self.begin(sent.now, Purpose::Waiting),
             }

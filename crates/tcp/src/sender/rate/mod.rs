@@ -53,11 +53,6 @@ impl Rates {
         self.pacer.next_departure(now)
     }
 
-    /// Whether a rule paces, not the congestion control.
-    pub(super) fn has_pacing(&self) -> bool {
-        self.pacing.is_some()
-    }
-
     #[inline(always)]
     pub(super) fn sends_extra(&self) -> bool {
         self.sends_extra
