@@ -57,11 +57,24 @@ impl Receiver {
         self.due = match (when, self.due) {
             (AckTime::Now, _) => Pending::Now,
             (AckTime::After(_), due @ (Pending::At(_) | Pending::Now | Pending::Bare)) => due,
-            (AckTime::After(span), Pending::Nothing) => {
+            (AckTime::After(span) | AckTime::By(span), Pending::Nothing) => {
                 self.sooner = true;
                 Pending::At(arrival.now + span)
             }
+            (AckTime::By(span), due) => self.earlier(due, arrival.now + span),
         };
+    }
+
+    /// Due time of an ACK that must leave at `time` or earlier.
+    #[cold]
+    fn earlier(&mut self, due: Pending, time: Time) -> Pending {
+        match due {
+            Pending::At(at) => {
+                self.sooner = true;
+                Pending::At(at.min(time))
+            }
+            due => due,
+        }
     }
 
     fn measure(&mut self, now: Time, bytes: u64, rtt: Option<Duration>) {

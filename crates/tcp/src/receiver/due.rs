@@ -1,6 +1,7 @@
 //! Time and content of the next ACK.
 
 use super::Receiver;
+use super::ack_policy::AckTime;
 use lasthop_base::Time;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +46,20 @@ impl Receiver {
             self.apply_window_decision(decision);
         }
         if matches!(self.due, Pending::At(time) if time <= now) {
-            self.due = Pending::Now;
-            if self.holds_acks {
+            self.due = if self.holds_acks { self.due_after_wait(now) } else { Pending::Now };
+        }
+    }
+
+    #[cold]
+    fn due_after_wait(&mut self, now: Time) -> Pending {
+        match self.ack_policy.on_timer(now) {
+            AckTime::Now => {
                 self.release();
+                Pending::Now
+            }
+            AckTime::After(span) | AckTime::By(span) => {
+                self.sooner = true;
+                Pending::At(now + span)
             }
         }
     }

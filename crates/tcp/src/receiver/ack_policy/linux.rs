@@ -3,7 +3,7 @@
 //! silence, and while the window grows (Sarolahti and Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
@@ -34,14 +34,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         as_linux: true,
         ..Info::PLAIN
     },
-    build: &|values| {
-        let (quick, shortest) = (values.count("quick"), values.duration("shortest"));
-        let longest = values.duration("longest").max(shortest);
-        Box::new(Linux { quick, left: quick, shortest, longest, wait: shortest, last: None })
-    },
+    build: &|values| Box::new(Linux::new(values)),
 };
 
-struct Linux {
+pub(super) struct Linux {
     quick: u64,
     left: u64,
     shortest: Duration,
@@ -52,6 +48,13 @@ struct Linux {
 }
 
 impl Linux {
+    /// Reads the parameters `quick`, `shortest` and `longest`.
+    pub(super) fn new(values: &Values) -> Linux {
+        let (quick, shortest) = (values.count("quick"), values.duration("shortest"));
+        let longest = values.duration("longest").max(shortest);
+        Linux { quick, left: quick, shortest, longest, wait: shortest, last: None }
+    }
+
     /// Sets `wait` to half of its value plus the time since the last segment, between `shortest` and `longest`.
     fn follow(&mut self, now: Time) {
         let Some(gap) = self.last.replace(now).map(|last| now.since(last)) else { return };

@@ -3,6 +3,7 @@
 mod coherence;
 mod delayed;
 mod dupack_delay;
+mod gro;
 mod immediate;
 mod linux;
 
@@ -48,8 +49,11 @@ impl DataArrival {
 pub enum AckTime {
     /// Immediately.
     Now,
-    /// After this time, unless another ACK is sent earlier.
+    /// After this time, unless another ACK is due earlier.
     After(Duration),
+    /// After this time, or when an earlier ACK is due. A later due time of another ACK becomes void. Only for policies that
+    /// [hold](AckPolicy::holds) ACKs.
+    By(Duration),
 }
 
 /// ACK policy.
@@ -60,6 +64,11 @@ pub trait AckPolicy: Send {
     /// Whether the policy ever holds back duplicate ACKs.
     fn holds(&self) -> bool {
         false
+    }
+
+    /// Handles the end of a waiting time. Called only if the policy [holds](AckPolicy::holds) ACKs.
+    fn on_timer(&mut self, _now: Time) -> AckTime {
+        AckTime::Now
     }
 
     /// Number of ACKs to send now, including held ones. Called only if the policy [holds](AckPolicy::holds) ACKs.
@@ -81,6 +90,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     immediate::MECHANISM,
     delayed::MECHANISM,
     linux::MECHANISM,
+    gro::MECHANISM,
     dupack_delay::MECHANISM,
     coherence::MECHANISM,
 ];

@@ -1,0 +1,234 @@
+//! Generic receive offload (GRO; LRO in a network card): segments in order that arrive close together reach TCP as one
+//! batch, and TCP acknowledges a batch once. Linux's delayed ACKs apply to batches.
+//!
+//! A batch ends after `timeout` from its first segment, at `most` bytes, or with a segment that cannot be merged: out of
+//! order, duplicate, or marked. A batch of two full segments or more is acknowledged at once. An ACK for a smaller batch
+//! is delayed as by the policy `linux`; quick ACKs count batches. If a segment out of order ends a batch, two ACKs leave:
+//! one for the batch and one for the segment.
+//!
+//! # Not modelled
+//! The application reads the data of a batch at once, not at the end of the batch. The number of segments in a batch has
+//! no limit of its own. Linux ends a batch early at a segment with PSH; senders here set PSH at the end of their data only.
+
+use super::linux::Linux;
+use super::{AckPolicy, AckTime, Build, DataArrival};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+
+const TIMER: Unit = Unit::Duration(Duration::ZERO, Duration::from_millis(499));
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "gro",
+        summary: "one ACK for each batch of segments that arrive close together (GRO, LRO), else as `linux`",
+        source: "Linux net/core/gro.c; Corbet: Generic receive offload, LWN 2009 (described)",
+        parameters: &[
+            Parameter {
+                name: "timeout",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(100)),
+                default: Some("50 us"),
+                doc: "longest time from the first segment of a batch to its end (interrupt coalescing, gro_flush_timeout)",
+            },
+            Parameter {
+                name: "most",
+                unit: Unit::Count(1, 1 << 30),
+                default: Some("65536"),
+                doc: "largest batch, bytes of payload (gro_max_size)",
+            },
+            Parameter {
+                name: "quick",
+                unit: Unit::Count(0, 1000),
+                default: Some("16"),
+                doc: "number of quick ACKs at the start, and after duplicate data or a silence",
+            },
+            Parameter {
+                name: "shortest",
+                unit: TIMER,
+                default: Some("40 ms"),
+                doc: "shortest delayed ACK timer, with closely spaced batches",
+            },
+            Parameter {
+                name: "longest",
+                unit: TIMER,
+                default: Some("200 ms"),
+                doc: "longest delayed ACK timer; a longer silence restarts quick ACKs",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Box::new(Gro {
+            timeout: values.duration("timeout"),
+            most: values.count("most"),
+            delayed: Linux::new(values),
+            batch: 0,
+            unacknowledged: 0,
+            last: None,
+            delayed_until: Time::NEVER,
+            acks_due: 1,
+        })
+    },
+};
+
+struct Gro {
+    timeout: Duration,
+    most: u64,
+    /// Decides on the ACK of a batch.
+    delayed: Linux,
+    /// Payload of the current batch, bytes.
+    batch: u64,
+    /// Bytes by which the next ACK could advance at the last arrival.
+    unacknowledged: u64,
+    /// Last segment of the current batch.
+    last: Option<DataArrival>,
+    /// Time of the delayed ACK for earlier batches.
+    delayed_until: Time,
+    /// Number of ACKs of the last decision.
+    acks_due: u32,
+}
+
+impl Gro {
+    /// Ends the batch. Returns the time of its ACK.
+    fn end_batch(&mut self, now: Time) -> AckTime {
+        self.batch = 0;
+        if let Some(last) = self.last.take()
+            && let AckTime::After(wait) = self.delayed.on_data(&DataArrival { now, ..last })
+        {
+            self.delayed_until = self.delayed_until.min(now + wait);
+            return AckTime::By(self.delayed_until.since(now));
+        }
+        self.forget();
+        AckTime::Now
+    }
+
+    /// Forgets all segments, because an ACK for them leaves or has left.
+    fn forget(&mut self) {
+        (self.batch, self.unacknowledged, self.last, self.delayed_until) = (0, 0, None, Time::NEVER);
+    }
+}
+
+impl AckPolicy for Gro {
+    fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
+        self.acks_due = 1;
+        // A segment that is not urgent advances the next ACK.
+        let least = self.unacknowledged + u64::from(!arrival.urgent);
+        if arrival.unacknowledged < least {
+            // A data segment has carried an ACK since the last arrival.
+            self.forget();
+        }
+        let new = arrival.unacknowledged - self.unacknowledged;
+        self.unacknowledged = arrival.unacknowledged;
+        if arrival.urgent {
+            // The batch and a segment out of order are acknowledged separately.
+            self.acks_due = 1 + u32::from(self.batch > 0 && new == 0);
+            self.delayed.on_data(arrival);
+            self.forget();
+            return AckTime::Now;
+        }
+        self.batch += new;
+        self.last = Some(*arrival);
+        if self.batch + arrival.segment > self.most || self.timeout == Duration::ZERO {
+            return self.end_batch(arrival.now);
+        }
+        AckTime::By(self.timeout)
+    }
+
+    fn on_timer(&mut self, now: Time) -> AckTime {
+        self.acks_due = 1;
+        if now >= self.delayed_until {
+            self.forget();
+            return AckTime::Now;
+        }
+        self.end_batch(now)
+    }
+
+    fn holds(&self) -> bool {
+        true
+    }
+
+    fn release(&mut self) -> u32 {
+        std::mem::replace(&mut self.acks_due, 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Value;
+
+    const US: Duration = Duration::from_micros(1);
+    const WAITS: AckTime = AckTime::By(Duration::from_micros(50));
+
+    fn policy() -> Box<dyn AckPolicy> {
+        let mut values = MECHANISM.info.defaults();
+        values.set("quick", Value::Count(0));
+        (MECHANISM.build)(&values)
+    }
+
+    fn segment(now: Time, unacknowledged: u64) -> DataArrival {
+        DataArrival { unacknowledged, ..DataArrival::plain(now, 1000) }
+    }
+
+    /// Ten segments within 50 us make one ACK, at the end of the batch.
+    #[test]
+    fn a_batch_is_acknowledged_once() {
+        let mut policy = policy();
+        for number in 1..=10 {
+            assert_eq!(policy.on_data(&segment(Time::ZERO + US * number, 1000 * number)), WAITS);
+        }
+        assert_eq!((policy.on_timer(Time::ZERO + US * 51), policy.release()), (AckTime::Now, 1));
+        assert_eq!(policy.on_data(&segment(Time::ZERO + US * 60, 1000)), WAITS, "a new batch");
+    }
+
+    /// A batch of 65 segments of 1000 bytes has less room left than a segment: 65,536 - 65,000 bytes.
+    #[test]
+    fn a_full_batch_ends_at_once() {
+        let mut policy = policy();
+        for number in 1..=64 {
+            assert_eq!(policy.on_data(&segment(Time::ZERO, 1000 * number)), WAITS, "{number}");
+        }
+        assert_eq!(policy.on_data(&segment(Time::ZERO, 65_000)), AckTime::Now);
+    }
+
+    /// A batch of one segment is acknowledged after 40 ms, or with the next batch.
+    #[test]
+    fn a_single_segment_waits_for_the_delayed_ack_timer() {
+        let (mut policy, start) = (policy(), Time::ZERO);
+        assert_eq!(policy.on_data(&segment(start, 1000)), WAITS);
+        let end = start + US * 50;
+        assert_eq!(policy.on_timer(end), AckTime::By(Duration::from_millis(40)));
+        assert_eq!(policy.on_timer(end + Duration::from_millis(40)), AckTime::Now);
+        assert_eq!(policy.on_data(&segment(end + Duration::from_millis(50), 1000)), WAITS);
+        let later = end + Duration::from_millis(50) + US * 50;
+        assert_ne!(policy.on_timer(later), AckTime::Now);
+        assert_eq!(policy.on_data(&segment(later + US, 2000)), WAITS);
+        assert_eq!(policy.on_timer(later + US * 51), AckTime::Now);
+    }
+
+    /// A segment out of order ends the batch: one ACK for the batch, one duplicate ACK. Without a batch, the segment has
+    /// one ACK. Segments that fill a hole or end the stream advance the ACK: one ACK.
+    #[test]
+    fn a_segment_out_of_order_has_its_own_ack() {
+        for (batch, advance, acks) in [(2, 0, 2), (0, 0, 1), (2, 1000, 1)] {
+            let (mut policy, now) = (policy(), Time::ZERO);
+            (1..=batch).for_each(|number| _ = policy.on_data(&segment(now, 1000 * number)));
+            let urgent = DataArrival { urgent: true, ..segment(now, 1000 * batch + advance) };
+            assert_eq!(
+                (policy.on_data(&urgent), policy.release()),
+                (AckTime::Now, acks),
+                "{batch} {advance}"
+            );
+        }
+    }
+
+    /// A data segment has carried the ACK for a batch: the next segment begins a batch.
+    #[test]
+    fn an_ack_on_data_ends_the_batch() {
+        for unacknowledged in [2000, 1000] {
+            let mut policy = policy();
+            (1..=2).for_each(|number| _ = policy.on_data(&segment(Time::ZERO, 1000 * number)));
+            assert_eq!(policy.on_data(&segment(Time::ZERO + US, unacknowledged)), WAITS);
+            let lone = unacknowledged == 1000;
+            assert_eq!(policy.on_timer(Time::ZERO + US * 51) != AckTime::Now, lone);
+        }
+    }
+}
