@@ -48,6 +48,11 @@ impl Spread {
             Spread::Video => mean * log_normal(random, 0.3),
         }
     }
+
+    /// Draws a whole number of bytes, at least 1, with this mean.
+    pub fn draw_bytes(self, random: &mut Stream, mean: u64) -> u64 {
+        libm::round(self.draw(random, mean as f64)).clamp(1.0, 1e15) as u64
+    }
 }
 
 /// Returns a log-normal number of mean 1: exp(sigma Z - sigma² / 2). Z is a standard normal number by the method of Box

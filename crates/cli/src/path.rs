@@ -74,13 +74,13 @@ pub(crate) fn carried_flows(scenario: &Scenario) -> Result<CarriedFlows, Failure
             bytes: match transfer {
                 Transfer::Bulk => None,
                 Transfer::Bytes(bytes) => Some(*bytes),
-                Transfer::Exchanges(_) | Transfer::Pauses(_) => {
+                Transfer::Exchanges(_) | Transfer::Pauses(_) | Transfer::Drawn { .. } => {
                     return Err(Failure::bad_input(
                         format!(
-                            "flow.{}: real traffic cannot have requests, pauses or a write rate",
+                            "flow.{}: real traffic cannot have requests, pauses, a write rate or random sizes",
                             flow.name
                         ),
-                        "remove `response`, `on` and `write_rate`, or simulate the flow with `lasthop run`",
+                        "remove `response`, `on`, `write_rate` and `sizes`, or simulate the flow with `lasthop run`",
                     ));
                 }
             },

@@ -115,7 +115,9 @@ fn demand(flow: &Flow, duration: Duration) -> (f64, f64) {
             let packet = f64::from(source.segment) + HEADERS;
             let bytes = match transfer {
                 Transfer::Bulk => f64::INFINITY,
-                Transfer::Bytes(bytes) => *bytes as f64 * packet / f64::from(source.segment.max(1)),
+                Transfer::Bytes(bytes) | Transfer::Drawn { mean: bytes, .. } => {
+                    *bytes as f64 * packet / f64::from(source.segment.max(1))
+                }
                 Transfer::Exchanges(it) => {
                     let (bytes, payload) = (it.response as f64, f64::from(source.segment.max(1)));
                     it.most.map_or(f64::INFINITY, |most| most as f64 * bytes) * packet / payload

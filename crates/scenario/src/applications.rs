@@ -31,7 +31,8 @@ pub(crate) fn keys() -> Vec<Key> {
             "sizes",
             ValueType::Unit(Unit::Word(Spread::NAMES)),
             "web",
-            "distribution of response sizes, as in `lasthop arrivals`; pareto: shape 1.5; default: all equal",
+            "distribution of response sizes, or of the sizes of transfers with the mean `transfer`, drawn anew in each \
+             run; as in `lasthop arrivals`; pareto: shape 1.5; default: all equal",
         ),
         Key::optional(
             "think",
@@ -99,7 +100,7 @@ pub(crate) fn read(
     let beside: [(&str, &[&str]); 9] = [
         ("request", &["response"]),
         ("response", &["request"]),
-        ("sizes", &["response"]),
+        ("sizes", &["response", "transfer"]),
         ("think", &["response"]),
         ("every", &["response"]),
         ("exchanges", &["response"]),
@@ -107,8 +108,10 @@ pub(crate) fn read(
         ("off", &["on"]),
         ("period", &["on", "think"]),
     ];
+    let is_bulk = !matches!(fields.find("transfer"), Some(FieldValue::Value(Value::Bytes(_))));
+    let is_set = |key: &str| if key == "transfer" { !is_bulk } else { has(key) };
     for (key, others) in beside {
-        if has(key) && !others.iter().any(|other| has(other)) {
+        if has(key) && !others.iter().any(|other| is_set(other)) {
             let names = others.join("` or `");
             let why = format!("has no effect without `{names}`");
             return refuse(key, why, format!("set `{names}`, too, or leave `{key}` out"));
@@ -116,7 +119,6 @@ pub(crate) fn read(
     }
     let mode = ["response", "on", "write_rate", "stop"].into_iter().find(|key| has(key));
     let Some(mode) = mode else { return Ok(None) };
-    let is_bulk = !matches!(fields.find("transfer"), Some(FieldValue::Value(Value::Bytes(_))));
     let clash = match () {
         () if mode == "response" && has("on") => Some(("on", "response")),
         () if mode == "response" && has("write_rate") => Some(("write_rate", "response")),

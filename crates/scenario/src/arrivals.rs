@@ -1,15 +1,25 @@
-//! Arrival files: start times and sizes of transfers, recorded or generated.
+//! Arrivals of transfers: files with start times and sizes, or a Poisson process that each run draws anew.
 
 use crate::language::MAX_FLOWS;
 use crate::problem::Problem;
 use crate::reader::TableReader;
 use crate::source::{SourceText, Span};
-use lasthop_base::Duration;
+use lasthop_base::{Duration, Unit};
 
-const LARGEST: u64 = 16 << 20;
+const LARGEST: u64 = 64 << 20;
 const MAX_BYTES: u64 = 1_000_000_000_000_000;
 /// Latest time of an arrival, s.
 const LATEST: f64 = 1e9;
+
+/// First word of a Poisson process, in place of a file.
+const POISSON: &str = "poisson ";
+/// Mean interval between two arrivals.
+pub(crate) const INTERVAL: Unit = Unit::Duration(Duration::from_micros(1), Duration::from_secs(86_400));
+
+/// Mean interval of `arrivals = "poisson 80 ms"`, as written; `None` for a file.
+pub(crate) fn process_of(text: &str) -> Option<&str> {
+    text.strip_prefix(POISSON)
+}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TransferArrival {

@@ -15,7 +15,7 @@ use crate::scenario::{Flow, Pattern, Traffic, Transfer};
 use crate::source::Span;
 use crate::suggest::among;
 use crate::tree::{TomlEntry, TomlTable};
-use lasthop_base::{Duration, Info, Need, Rate, Time, Value};
+use lasthop_base::{Duration, Info, Need, Rate, Spread, Time, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::config::UserTimeouts;
 use lasthop_tcp::profile::{self, Profile};
@@ -217,10 +217,19 @@ fn equal_flows(
     };
     let span = |key| fields.duration(key).unwrap_or(Duration::ZERO);
     let opaque = fields.flag("opaque").unwrap_or(false);
-    let (stagger, start_spread) = (span("stagger"), span("start_spread"));
+    let (stagger, mut start_spread) = (span("stagger"), span("start_spread"));
     let (processing, extra_delay) = (span("processing"), span("extra_delay"));
     let each: Vec<(Time, Traffic)> = match fields.text("arrivals") {
-        Some(file) => transfers_from_file(reader, head, &fields, file, (first, duration), &traffic)?,
+        Some(text) => match arrivals::process_of(text) {
+            Some(every) => {
+                if start_spread == Duration::ZERO {
+                    start_spread = (Time::ZERO + duration).since(first);
+                }
+                let number = poisson_transfers(reader, head, &fields, every, start_spread, &traffic)?;
+                (0..number).map(|_| (first, traffic.clone())).collect()
+            }
+            None => transfers_from_file(reader, head, &fields, text, (first, duration), &traffic)?,
+        },
         None => (0..count).map(|number| (first + stagger * number, traffic.clone())).collect(),
     };
     if flows.len() + each.len() > MAX_FLOWS as usize {
@@ -238,6 +247,60 @@ fn equal_flows(
     Ok(())
 }
 
+/// Number of transfers of a Poisson process with the mean interval `every` over `period`. The number is the same in
+/// every run: given its number, the arrivals of a Poisson process are independent and uniform over the period.
+fn poisson_transfers(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
+    fields: &Fields,
+    every: &str,
+    period: Duration,
+    traffic: &Traffic,
+) -> Result<u64, Problem> {
+    let place = |key| fields.place(key).unwrap_or(head.place);
+    let key = head.key("arrivals");
+    let other = match () {
+        () if fields.count("count").is_some_and(|count| count > 1) => Some("count"),
+        () if fields.duration("stagger").is_some_and(|span| span > Duration::ZERO) => Some("stagger"),
+        () => None,
+    };
+    if let Some(other) = other {
+        let message =
+            format!("{}: `arrivals` already sets the number of transfers and their starts", head.key(other));
+        return Err(reader.problem(place(other), message).help(format!("leave `{other}` or `arrivals` out")));
+    }
+    let is_finite =
+        matches!(traffic, Traffic::Tcp { transfer: Transfer::Bytes(_) | Transfer::Drawn { .. }, .. });
+    if !is_finite {
+        return Err(reader
+            .problem(place("arrivals"), format!("{key}: a process needs the mean size of its transfers"))
+            .help("set transfer = \"100 KB\", and sizes = \"web\" if sizes vary"));
+    }
+    let every = match arrivals::INTERVAL.parse(every) {
+        Ok(Value::Duration(every)) => every,
+        _ => {
+            return Err(reader
+                .problem(
+                    place("arrivals"),
+                    format!("{key}: `{every}` is not a mean interval from 1 us to 1 day"),
+                )
+                .help("write arrivals = \"poisson 80 ms\", or the name of a file"));
+        }
+    };
+    let number = (period.as_secs() / every.as_secs() + 0.5) as u64;
+    if number == 0 {
+        return Err(reader
+            .problem(place("arrivals"), format!("{key}: no transfer begins within {period}"))
+            .help("write a shorter mean interval, or a longer `start_spread` or `duration`"));
+    }
+    if number > MAX_FLOWS {
+        return Err(reader
+            .problem(place("arrivals"), format!("{key}: more than {MAX_FLOWS} flows in total"))
+            .help("write a longer mean interval"));
+    }
+    Ok(number)
+}
+
 fn transfers_from_file(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -251,7 +314,13 @@ fn transfers_from_file(
         () if fields.count("count").is_some_and(|count| count > 1) => Some("count"),
         () if spans("stagger") => Some("stagger"),
         () if spans("start_spread") => Some("start_spread"),
-        () if matches!(traffic, Traffic::Tcp { transfer: Transfer::Bytes(_), .. }) => Some("transfer"),
+        () if matches!(
+            traffic,
+            Traffic::Tcp { transfer: Transfer::Bytes(_) | Transfer::Drawn { .. }, .. }
+        ) =>
+        {
+            Some("transfer")
+        }
         () => None,
     };
     if let Some(other) = other {
@@ -370,7 +439,12 @@ fn tcp(
 ) -> Result<Traffic, Problem> {
     let transfer = match (applications::read(reader, head, fields)?, fields.find("transfer")) {
         (Some(transfer), _) => transfer,
-        (None, Some(FieldValue::Value(Value::Bytes(bytes)))) => Transfer::Bytes(*bytes),
+        (None, Some(FieldValue::Value(Value::Bytes(bytes)))) => {
+            match fields.word("sizes").and_then(Spread::named).unwrap_or_default() {
+                Spread::Fixed => Transfer::Bytes(*bytes),
+                sizes => Transfer::Drawn { mean: *bytes, sizes },
+            }
+        }
         _ => Transfer::Bulk,
     };
     let mut both = Config::default();

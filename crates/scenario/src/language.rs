@@ -23,7 +23,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(10_000_000);
 /// Shortest time that keys accept if zero is not allowed.
 const SHORTEST: Duration = Duration::from_micros(1);
 /// Largest number of replicas of one flow, and largest number of flows in a scenario.
-pub(crate) const MAX_FLOWS: u64 = 100_000;
+pub(crate) const MAX_FLOWS: u64 = 1_000_000;
 pub(crate) const TRAFFIC: &[&str] = &["tcp", "cbr", "on_off"];
 
 pub(crate) const TIME: Unit = Unit::Duration(Duration::ZERO, LONGEST);

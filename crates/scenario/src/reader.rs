@@ -120,7 +120,9 @@ impl TableReader<'_> {
                 // File names in a scenario are relative to the document. The result is relative to the working
                 // directory.
                 let name = quantities::text(self, head, key, node)?;
-                if name.starts_with(crate::ready::TRACE_PREFIX) {
+                if name.starts_with(crate::ready::TRACE_PREFIX)
+                    || crate::arrivals::process_of(&name).is_some()
+                {
                     return Ok(FieldValue::Text(name.to_string()));
                 }
                 let directory = &self.sources[node.place.source].directory;

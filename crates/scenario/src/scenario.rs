@@ -153,6 +153,13 @@ pub enum Transfer {
     Exchanges(Exchanges),
     /// Data with pauses, or data written at a limited rate.
     Pauses(Pauses),
+    /// A number of bytes that each run draws anew.
+    Drawn {
+        /// Mean, bytes, at least 1.
+        mean: u64,
+        /// Distribution about the mean.
+        sizes: Spread,
+    },
 }
 
 /// Requests and responses on one connection, which the destination opens and closes.

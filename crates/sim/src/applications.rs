@@ -2,7 +2,22 @@
 
 use lasthop_base::{Stream, Time};
 use lasthop_engine::{Application, Exchanges, Pauses};
-use lasthop_scenario::Transfer;
+use lasthop_scenario::{Flow, Traffic, Transfer};
+
+/// Size of a flow's finite transfer in the run with this seed, bytes; `None` if the transfer is not finite.
+pub(crate) fn size_of(flow: &Flow, seed: u64) -> Option<u64> {
+    let Traffic::Tcp { transfer, .. } = &flow.traffic else { return None };
+    bytes_of(transfer, || Stream::named(seed, &format!("flow.{}.size", flow.name)))
+}
+
+/// Size of a finite transfer, bytes. Only a transfer of random size calls `stream`.
+pub(crate) fn bytes_of(transfer: &Transfer, stream: impl FnOnce() -> Stream) -> Option<u64> {
+    match transfer {
+        Transfer::Bytes(bytes) => Some(*bytes),
+        Transfer::Drawn { mean, sizes } => Some(sizes.draw_bytes(&mut stream(), *mean)),
+        Transfer::Bulk | Transfer::Exchanges(_) | Transfer::Pauses(_) => None,
+    }
+}
 
 /// Returns the application of a transfer that begins at `start`, with its own random streams. Returns `None` for bulk
 /// and finite transfers, which need no application.
@@ -13,7 +28,7 @@ pub(crate) fn of(
     stream: impl Fn(&str) -> Stream,
 ) -> Option<Application> {
     match transfer {
-        Transfer::Bulk | Transfer::Bytes(_) => None,
+        Transfer::Bulk | Transfer::Bytes(_) | Transfer::Drawn { .. } => None,
         Transfer::Exchanges(it) => {
             let exchanges = Exchanges {
                 request: it.request,

@@ -36,7 +36,12 @@ pub fn is_deterministic(scenario: &Scenario) -> bool {
     // The flows are built one at a time, to save memory.
     let flow_draws = |index: usize| {
         let flow = &scenario.flows[index];
-        flow.start_spread.max(flow.processing) > Duration::ZERO
+        let draws_size = matches!(
+            flow.traffic,
+            lasthop_scenario::Traffic::Tcp { transfer: lasthop_scenario::Transfer::Drawn { .. }, .. }
+        );
+        draws_size
+            || flow.start_spread.max(flow.processing) > Duration::ZERO
             || assemble_flow(scenario, index, scenario.seed).traffic.draws()
     };
     let mut directions = scenario.links.iter().flat_map(|link| [&link.down, &link.up]);

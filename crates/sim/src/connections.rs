@@ -33,7 +33,7 @@ impl ConnectionFactory {
             return assemble_flow(scenario, index, seed);
         };
         let ends = [source.clone(), destination.clone()];
-        let is_plain = matches!(transfer, Transfer::Bulk | Transfer::Bytes(_));
+        let is_plain = matches!(transfer, Transfer::Bulk | Transfer::Bytes(_) | Transfer::Drawn { .. });
         if !self.defers || !is_plain || !self.may_defer(&ends) {
             return assemble_flow(scenario, index, seed);
         }
@@ -81,8 +81,8 @@ pub(crate) fn connection(
     let receiver = Endpoint::new(destination, passive, number(), stream("destination"));
     match transfer {
         Transfer::Bulk => sender.write(u64::MAX / 4),
-        Transfer::Bytes(bytes) => {
-            sender.write(*bytes);
+        Transfer::Bytes(_) | Transfer::Drawn { .. } => {
+            sender.write(applications::bytes_of(transfer, || stream("size")).unwrap_or(1));
             sender.close_when_sent();
         }
         Transfer::Exchanges(_) | Transfer::Pauses(_) => {}

@@ -1,5 +1,6 @@
 //! Results of a run.
 
+use crate::applications;
 use crate::idle_path::{IdlePath, IdlePaths};
 use crate::link_metrics::LinkTraffic;
 use crate::stuck::Stuck;
@@ -138,13 +139,11 @@ impl FlowOutcome {
         flow: &Flow,
         id: FlowId,
         engine: &Engine,
-        end: Time,
+        (seed, end): (u64, Time),
         paths: &IdlePaths<'_>,
     ) -> FlowOutcome {
-        let (is_finite, size_bytes) = match &flow.traffic {
-            Traffic::Tcp { transfer: Transfer::Bytes(bytes), .. } => (true, *bytes),
-            _ => (false, 0),
-        };
+        let size_bytes = applications::size_of(flow, seed);
+        let (is_finite, size_bytes) = (size_bytes.is_some(), size_bytes.unwrap_or(0));
         let requests = engine.application(id).and_then(|it| it.requests());
         let path = if is_finite || requests.is_some() { paths.of(id.0 as usize) } else { None };
         let account = engine.account(id);

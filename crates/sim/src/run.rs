@@ -209,7 +209,7 @@ fn outcome(scenario: &Scenario, seed: u64, engine: &Engine, end: Time) -> Outcom
         .flows
         .iter()
         .enumerate()
-        .map(|(index, flow)| FlowOutcome::of(flow, FlowId(index as u32), engine, end, &paths))
+        .map(|(index, flow)| FlowOutcome::of(flow, FlowId(index as u32), engine, (seed, end), &paths))
         .collect();
     let links = scenario
         .links

@@ -57,7 +57,7 @@ enum Sizes {
     Video,
 }
 
-const MOST: usize = 100_000;
+const MOST: usize = 1_000_000;
 
 impl Arrivals {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
@@ -110,7 +110,7 @@ impl Arrivals {
             Sizes::Web => Spread::Web,
             Sizes::Video => Spread::Video,
         };
-        libm::round(spread.draw(stream, self.mean as f64)).clamp(1.0, 1e15) as u64
+        spread.draw_bytes(stream, self.mean)
     }
 }
 

@@ -109,7 +109,9 @@ fn tcp() -> Vec<Key> {
             ValueType::File,
             "web.arrivals",
             "file of transfers, next to the scenario's file: one start (seconds) and one size (bytes) per line; each \
-             transfer is a connection, NAME.1, NAME.2 …; transfers that begin after the run's end are left out",
+             transfer is a connection, NAME.1, NAME.2 …; transfers that begin after the run's end are left out; or \
+             \"poisson 80 ms\": transfers of mean size `transfer` at random times, drawn anew in each run, within \
+             `start_spread` or until the run ends",
         ),
         Key::default(
             "segment",
