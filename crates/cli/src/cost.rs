@@ -2,7 +2,7 @@
 
 use crate::output;
 use crate::rounded;
-use lasthop_lab::cost::{Cost, PACKETS_PER_S, RunPlan};
+use lasthop_lab::cost::{Cost, RunPlan};
 use std::time::Duration;
 
 /// Minimum estimated time for which a note is printed, s.
@@ -11,14 +11,14 @@ const LONG_S: f64 = 60.0;
 const LARGE_BYTES: f64 = 1e9;
 
 pub(crate) fn print_if_large(cost: &Cost, plan: &RunPlan) {
-    let seconds = cost.cpu_s() / plan.threads.max(1) as f64;
+    let seconds = cost.cpu_s / plan.threads.max(1) as f64;
     if seconds >= LONG_S {
         output::note(&format!(
-            "note: up to {:.1e} packets take about {} on {}, at {:.0} million packets per second and thread",
+            "note: up to {:.1e} packets take about {} on {}, at {:.1} million packets per second and thread",
             cost.packets,
             rounded::time(seconds),
             threads(plan.threads),
-            PACKETS_PER_S / 1e6
+            cost.packets / cost.cpu_s / 1e6
         ));
     }
     if cost.memory_bytes >= LARGE_BYTES {

@@ -2,20 +2,39 @@
 //!
 //! # Estimate
 //! Time follows from the number of data packets that would fill the slowest link of each flow's route. Losses, windows
-//! and pauses reduce the real number of packets. Memory follows from the numbers of flows, runs and samples; packets in
-//! flight need little memory.
+//! and pauses reduce the real number of packets. From some hundred flows on, the state of the flows exceeds the
+//! processor's caches, so that a packet takes longer. Memory follows from the numbers of flows, runs and samples; packets
+//! in flight need little memory.
 
 use lasthop_base::{Duration, Time};
 use lasthop_net::service::Service;
-use lasthop_scenario::{Flow, Route, Scenario, Traffic, Transfer};
+use lasthop_scenario::{Flow, Link, Route, Scenario, Traffic, Transfer};
 use lasthop_sim::{FlowOutcome, FlowSample, LinkOutcome, QueueSample};
 use std::collections::BTreeMap;
 
-/// Simulated data packets (each with its ACK) per second and core; `lasthop bench` reaches 4.9 million.
-pub const PACKETS_PER_S: f64 = 4e6;
+/// Simulated data packets (each with its ACK) per second and core with few flows; `lasthop bench` reaches 4.9 million.
+const PACKETS_PER_S: f64 = 4e6;
+/// Number of flows whose state fits in the processor's caches.
+const CACHED_FLOWS: f64 = 100.0;
 
-/// Memory of a running flow, bytes: its endpoints with scoreboards and timers (measured with 10,000 and 50,000 flows).
-const FLOW_BYTES: f64 = 10.7e3;
+/// Memory of a TCP flow, bytes: its record, its endpoints with scoreboards and timers, and its results. Measured as the
+/// peak of whole runs with 10,000 to 100,000 flows: 5.5 KB with Reno, 5.7 with CUBIC, 6.2 at 10 Gbit/s, 7.4 with BBR.
+const FLOW_BYTES: f64 = 6e3;
+/// Memory of a finite transfer that has ended, bytes (2.2 KB measured with 30,000 and 100,000 transfers).
+const ENDED_BYTES: f64 = 2.2e3;
+/// Memory of a flow with requests and responses, bytes: both ends send (12.0 KB measured with 10,000 flows).
+const EXCHANGE_FLOW_BYTES: f64 = 12e3;
+/// Memory of a flow of datagrams, bytes (1.5 KB measured with 10,000 and 100,000 flows).
+const DATAGRAM_FLOW_BYTES: f64 = 1.5e3;
+/// Smallest number of flows for which connections of finite transfers exist only from their start to their end.
+const DEFERRED_FROM: usize = lasthop_sim::DEFER_FROM_FLOWS;
+
+/// Estimate of the data packets per second and core in a run with this number of flows. Measured relative to few flows:
+/// 0.55 with 1,000 flows, 0.3 to 0.4 with 10,000 to 100,000.
+fn packets_per_s(flows: usize) -> f64 {
+    PACKETS_PER_S / (1.0 + (flows as f64 / CACHED_FLOWS).max(1.0).log10())
+}
+
 /// IP and TCP headers of a data packet, bytes.
 const HEADERS: f64 = 52.0;
 
@@ -24,15 +43,10 @@ const HEADERS: f64 = 52.0;
 pub struct Cost {
     /// Largest possible number of data packets in all runs.
     pub packets: f64,
+    /// CPU time of these packets, s.
+    pub cpu_s: f64,
     /// Memory, bytes.
     pub memory_bytes: f64,
-}
-
-impl Cost {
-    /// CPU time at [`PACKETS_PER_S`], s.
-    pub fn cpu_s(&self) -> f64 {
-        self.packets / PACKETS_PER_S
-    }
 }
 
 /// Number of runs, and how they are executed.
@@ -50,17 +64,54 @@ pub struct RunPlan {
 
 /// Estimates the cost of these scenarios under `plan`.
 pub fn estimate<'a>(scenarios: impl Iterator<Item = &'a Scenario>, plan: RunPlan) -> Cost {
-    let (mut all_packets, mut running, mut kept) = (0.0, 0.0, 0.0);
+    let (mut all_packets, mut cpu_s, mut running, mut kept) = (0.0, 0.0, 0.0_f64, 0.0);
     for scenario in scenarios {
-        let flows = scenario.flows.len() as f64;
-        all_packets += plan.runs as f64 * packets(scenario);
-        running = flows.max(running);
+        let packets = plan.runs as f64 * packets(scenario);
+        all_packets += packets;
+        cpu_s += packets / packets_per_s(scenario.flows.len());
+        running = running.max(running_bytes(scenario));
         if plan.keeps_outcomes {
             kept += plan.runs as f64 * outcome_bytes(scenario);
         }
         kept += plan.sampled as f64 * sample_bytes(scenario);
     }
-    Cost { packets: all_packets, memory_bytes: plan.threads as f64 * running * FLOW_BYTES + kept }
+    Cost { packets: all_packets, cpu_s, memory_bytes: plan.threads as f64 * running + kept }
+}
+
+/// Memory of a run, bytes.
+fn running_bytes(scenario: &Scenario) -> f64 {
+    let alive = if scenario.flows.len() >= DEFERRED_FROM { share_alive(scenario) } else { 1.0 };
+    let bytes = |flow: &Flow| match &flow.traffic {
+        Traffic::Datagrams { .. } => DATAGRAM_FLOW_BYTES,
+        Traffic::Tcp { transfer: Transfer::Exchanges(_), .. } => EXCHANGE_FLOW_BYTES,
+        Traffic::Tcp { transfer: Transfer::Bytes(_) | Transfer::Drawn { .. }, .. } => {
+            ENDED_BYTES + alive * (FLOW_BYTES - ENDED_BYTES)
+        }
+        Traffic::Tcp { transfer: Transfer::Bulk | Transfer::Pauses(_), .. } => FLOW_BYTES,
+    };
+    scenario.flows.iter().map(bytes).sum()
+}
+
+/// Share of the finite transfers that exist at the end of the period in which transfers begin: the part of their data
+/// that the slowest link cannot carry in this period.
+fn share_alive(scenario: &Scenario) -> f64 {
+    let (mut first, mut last) = (f64::INFINITY, 0.0_f64);
+    let mut wanted: BTreeMap<(usize, bool), (f64, f64)> = BTreeMap::new();
+    let capacities = capacities(scenario);
+    for (flow, route) in scenario.flows.iter().zip(&scenario.routes) {
+        let Some((place, carried)) = slowest(&capacities, route) else { continue };
+        let (bits, _) = demand(flow, scenario.duration);
+        if !bits.is_finite() {
+            continue;
+        }
+        let start = flow.start.since(Time::ZERO).as_secs();
+        first = first.min(start);
+        last = last.max(start + flow.start_spread.as_secs());
+        wanted.entry(place).or_insert((0.0, carried)).0 += bits;
+    }
+    let period = (last - first).max(0.0) / scenario.duration.as_secs().max(1e-9);
+    let alive = wanted.values().map(|(bits, carried)| 1.0 - (carried * period / bits).min(1.0));
+    alive.fold(0.0, f64::max)
 }
 
 fn outcome_bytes(scenario: &Scenario) -> f64 {
@@ -78,8 +129,9 @@ fn sample_bytes(scenario: &Scenario) -> f64 {
 /// of each route.
 fn packets(scenario: &Scenario) -> f64 {
     let mut wanted: BTreeMap<(usize, bool), (f64, f64)> = BTreeMap::new();
+    let capacities = capacities(scenario);
     for (flow, route) in scenario.flows.iter().zip(&scenario.routes) {
-        let Some((place, carried)) = slowest(scenario, route) else { continue };
+        let Some((place, carried)) = slowest(&capacities, route) else { continue };
         let (bits, packet) = demand(flow, scenario.duration);
         let (sum, _) = wanted.entry(place).or_insert((0.0, carried / packet));
         *sum += bits / packet;
@@ -87,13 +139,18 @@ fn packets(scenario: &Scenario) -> f64 {
     wanted.values().map(|(wanted, carried)| wanted.min(*carried)).sum()
 }
 
+/// Numbers of bits that the two directions of each link can carry during the run: up, then down.
+fn capacities(scenario: &Scenario) -> Vec<[f64; 2]> {
+    let of = |link: &Link| [&link.up, &link.down].map(|it| bits_carried(&it.service, scenario.duration));
+    scenario.links.iter().map(of).collect()
+}
+
 /// Link direction of the route that can carry the fewest bits during the run, and the number of these bits.
-fn slowest(scenario: &Scenario, route: &Route) -> Option<((usize, bool), f64)> {
-    let carried = route.there.iter().map(|hop| {
-        let link = &scenario.links[hop.link];
-        let config = if hop.is_down { &link.down } else { &link.up };
-        ((hop.link, hop.is_down), bits_carried(&config.service, scenario.duration))
-    });
+fn slowest(capacities: &[[f64; 2]], route: &Route) -> Option<((usize, bool), f64)> {
+    let carried = route
+        .there
+        .iter()
+        .map(|hop| ((hop.link, hop.is_down), capacities[hop.link][usize::from(hop.is_down)]));
     carried.min_by(|one, other| one.1.total_cmp(&other.1))
 }
 
@@ -168,9 +225,36 @@ mod tests {
             "outcomes are not kept, so that more runs need no more memory"
         );
         assert_eq!(of(path, RunPlan { threads: 3, ..ONE }).memory_bytes, 3.0 * one);
+        assert_eq!(one, FLOW_BYTES);
         let kept = of(path, RunPlan { runs: 1_000_000, keeps_outcomes: true, ..ONE }).memory_bytes - one;
         assert!(kept > 1e6 * size_of::<FlowOutcome>() as f64 && kept < 2e9, "{kept}");
         let sampled = of(path, RunPlan { sampled: 1, ..ONE }).memory_bytes - one;
         assert!(sampled >= 1000.0 * size_of::<FlowSample>() as f64, "{sampled}");
+    }
+
+    /// Ten thousand transfers of 10 KB, 0.8 Gbit, begin in 4 s. A link of 1 Gbit/s carries the transfers as they come. A
+    /// link of 0.1 Gbit/s carries half of their data in the 4 s (less headers).
+    #[test]
+    fn transfers_that_have_ended_need_less_memory() {
+        let of = |rate: &str| {
+            let path = format!("rate={rate},rtt=20ms,duration=10s,count=10000,transfer=10KB,start_spread=4s");
+            of(&path, ONE).memory_bytes / 1e4
+        };
+        assert_eq!(of("1Gbit/s"), ENDED_BYTES);
+        let half = (FLOW_BYTES + ENDED_BYTES) / 2.0;
+        assert!((of("100Mbit/s") / half - 1.0).abs() < 0.05, "{}", of("100Mbit/s"));
+    }
+
+    /// A packet takes twice as long with 1,000 flows as with 100, and three times as long with 10,000.
+    #[test]
+    fn many_flows_take_longer() {
+        let of = |count: u64| {
+            let cost = of(&format!("rate=10Gbit/s,rtt=20ms,duration=1s,count={count}"), ONE);
+            cost.packets / cost.cpu_s
+        };
+        assert_eq!(of(1), PACKETS_PER_S);
+        assert_eq!(of(100), PACKETS_PER_S);
+        assert_eq!(of(1000), PACKETS_PER_S / 2.0);
+        assert_eq!(of(10_000), PACKETS_PER_S / 3.0);
     }
 }

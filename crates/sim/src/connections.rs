@@ -11,7 +11,7 @@ use lasthop_wire::Seq;
 use std::sync::Arc;
 
 /// From this number of flows on, each connection is created only at its start time.
-const DEFER_FROM_FLOWS: usize = 1000;
+pub const DEFER_FROM_FLOWS: usize = 1000;
 
 /// Decides which flows may be created at their start time. A flow may if its endpoints request neither notices nor
 /// planned rates.

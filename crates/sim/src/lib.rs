@@ -29,6 +29,7 @@ pub mod trace;
 mod warm_up;
 
 pub use assemble::is_deterministic;
+pub use connections::DEFER_FROM_FLOWS;
 pub use flow_metrics::{FLOW_METRICS, FlowMetric};
 pub use lasthop_engine::ConcurrentShare;
 pub use lasthop_net::counters::RlcCounters;

@@ -108,10 +108,10 @@ fn tcp() -> Vec<Key> {
             "arrivals",
             ValueType::File,
             "web.arrivals",
-            "file of transfers, next to the scenario's file: one start (seconds) and one size (bytes) per line; each \
-             transfer is a connection, NAME.1, NAME.2 …; transfers that begin after the run's end are left out; or \
+            "file of transfers, next to the scenario's file. Each line has a start in seconds and a size in bytes. Or \
              \"poisson 80 ms\": transfers of mean size `transfer` at random times, drawn anew in each run, within \
-             `start_spread` or until the run ends",
+             `start_spread` or until the run ends. Each transfer is a connection, NAME.1, NAME.2 …; transfers that \
+             begin after the run's end are left out",
         ),
         Key::default(
             "segment",
