@@ -49,3 +49,18 @@ fn little_is_kept_of_what_is_over() {
         assert!((0..1200).filter(is_there).count() < 60, "{second} s: few exist");
     }
 }
+
+/// With a round trip of 200 ms, some 10,000 packets are in flight. The connections that have ended must be released
+/// nevertheless, in groups, and the results must be the same.
+#[test]
+fn connections_end_beside_very_many_packets() {
+    let settings =
+        [("flow.bulk.count", "12000"), ("flow.bulk.start_spread", "2 s"), ("flow.bulk.transfer", "30 KB")];
+    let scenario = scenario("rate=10Gbit/s,rtt=200ms,duration=4s,sample=1s", &settings);
+    let mut engine = assemble(&scenario, 1);
+    engine.run_until(Time::ZERO + Duration::from_secs(4));
+    let released = (0..12_000).filter(|flow| engine.released(FlowId(*flow)).is_some()).count();
+    assert!(released >= 2 * 4096, "{released}");
+    let kept = run_observed(&scenario, 1, Observation { probes: true, ..Observation::default() }).0;
+    assert_eq!(run(&scenario, 1), kept);
+}

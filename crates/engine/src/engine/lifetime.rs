@@ -6,15 +6,15 @@
 use super::Engine;
 use super::flow_state::FlowState;
 use crate::flow::{FlowSide, NoEndpoint, Traffic};
+use crate::pipe::Pipe;
 use lasthop_base::Time;
 use lasthop_net::LinkDirection;
 use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::{Counters, State};
 use lasthop_wire::FlowId;
 
-/// Largest number of packets that a release examines: packets on a flow's two routes, among which it searches for
-/// packets of the flow. If the routes hold more packets, the connection is kept until another attempt at the end of
-/// TIME-WAIT.
+/// Largest number of packets on a flow's two routes that a release examines. If the routes hold more packets, the
+/// connection is kept until as many connections have ended, and the packets are examined for all of them together.
 const MAX_SEARCHED: usize = 4096;
 
 /// Results of a released connection, that is, a connection that has ended and whose endpoints are no longer stored.
@@ -76,8 +76,50 @@ impl Engine {
     /// Releases a connection if both ends are finished and none of its packets is in flight.
     #[cold]
     pub(super) fn release(&mut self, id: FlowId) {
+        if !self.has_ended(id) {
+            return;
+        }
+        let pipes = || self.pipes_of(id).map(|pipe| &pipe.in_flight);
+        if pipes().map(|ring| ring.len()).sum::<usize>() > MAX_SEARCHED {
+            self.ended.push(id);
+            if self.ended.len() >= self.ended_kept + MAX_SEARCHED {
+                self.release_ended();
+            }
+        } else if !pipes().any(|ring| ring.iter().any(|one| one.packet.flow == id)) {
+            self.replace_by_results(id);
+        }
+    }
+
+    /// Releases the connections of `ended` that have no packet in flight.
+    fn release_ended(&mut self) {
+        let links = self.pipes.iter().filter(|pipe| matches!(pipe.line, LinkDirection::Link(_)));
+        let mut in_flight: Vec<FlowId> =
+            links.flat_map(|pipe| pipe.in_flight.iter().map(|one| one.packet.flow)).collect();
+        in_flight.sort_unstable();
+        let mut ended = std::mem::take(&mut self.ended);
+        ended.retain(|id| {
+            let is_kept = in_flight.binary_search(id).is_ok();
+            if !is_kept && self.has_ended(*id) {
+                self.replace_by_results(*id);
+            }
+            is_kept
+        });
+        self.ended_kept = ended.len();
+        self.ended = ended;
+    }
+
+    /// Pipes of both routes of a flow.
+    fn pipes_of(&self, id: FlowId) -> impl Iterator<Item = &Pipe> {
+        let directions = self.flows[id.0 as usize].directions;
+        directions.into_iter().flat_map(|direction| {
+            self.routes[direction.route() as usize].iter().map(|pipe| &self.pipes[pipe.0 as usize])
+        })
+    }
+
+    /// Whether both ends are finished, and nothing but packets on plain links can still reach them.
+    fn has_ended(&self, id: FlowId) -> bool {
         let FlowState { traffic, account, directions, .. } = &self.flows[id.0 as usize];
-        let Traffic::Tcp(connection) = traffic else { return };
+        let Traffic::Tcp(connection) = traffic else { return false };
         let (source, destination) = (&connection.source, &connection.destination);
         let has_ended = destination.ended().is_some()
             && (source.ended().is_some() || source.state() == State::TimeWait)
@@ -86,18 +128,17 @@ impl Engine {
         let is_kept = self.keeps_flows || self.observer.is_some() || !self.nodes.is_empty();
         let is_special =
             directions.iter().any(|direction| direction.needs_notices() || direction.host().is_some());
-        if !has_ended || is_kept || is_special || source.has_events() || destination.has_events() {
-            return;
-        }
-        let [forward, backward] = directions.map(|direction| &self.routes[direction.route() as usize]);
-        let pipes = || forward.iter().chain(backward).map(|pipe| &self.pipes[pipe.0 as usize]);
-        let are_plain_links = pipes().all(|pipe| matches!(pipe.line, LinkDirection::Link(_)));
-        if !are_plain_links || pipes().map(|pipe| pipe.in_flight.len()).sum::<usize>() > MAX_SEARCHED {
-            return;
-        }
-        if pipes().any(|pipe| pipe.in_flight.iter().any(|one| one.packet.flow == id)) {
-            return;
-        }
+        has_ended
+            && !is_kept
+            && !is_special
+            && !source.has_events()
+            && !destination.has_events()
+            && self.pipes_of(id).all(|pipe| matches!(pipe.line, LinkDirection::Link(_)))
+    }
+
+    fn replace_by_results(&mut self, id: FlowId) {
+        let Traffic::Tcp(connection) = &self.flows[id.0 as usize].traffic else { return };
+        let (source, destination) = (&connection.source, &connection.destination);
         let sender = source.sender();
         let results = ReleasedConnection {
             source: source.counters(),

@@ -80,6 +80,10 @@ pub struct Engine {
     media: Media,
     concurrent: ConcurrentFlows,
     keeps_flows: bool,
+    /// Connections that have ended on routes with very many packets, and wait for their release.
+    ended: Vec<FlowId>,
+    /// Number of connections in `ended` after the last attempt to release them.
+    ended_kept: usize,
     stuck_detector: StuckDetector,
     duplicates: Duplicates,
 }
@@ -135,6 +139,8 @@ impl Engine {
             media: Media::default(),
             concurrent: ConcurrentFlows::default(),
             keeps_flows: false,
+            ended: Vec::new(),
+            ended_kept: 0,
             stuck_detector: StuckDetector::default(),
             duplicates: Duplicates::default(),
         };
