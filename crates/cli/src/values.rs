@@ -103,7 +103,7 @@ impl From<&Choices> for Variation {
     }
 }
 
-const MAX_CASES: usize = 10_000;
+const MAX_CASES: usize = 100_000;
 
 /// Refuses keys that cannot vary, keys that occur in more than one flag, and too many combinations.
 pub(crate) fn refuse_invalid<'c>(
