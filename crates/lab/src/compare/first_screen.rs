@@ -2,9 +2,10 @@
 //! key.
 
 use super::axis::{Axis, MOST_CURVES};
-use super::{CaseDifference, Comparison, Quantity};
+use super::{CaseDifference, ComparedCase, Comparison, Quantity};
 use crate::document::FirstScreen;
 use crate::figure::{Curve, CurveKind, Figure, Point};
+use crate::runs::classes::class_of;
 use crate::runs::label;
 use crate::runs::measure;
 use crate::runs::number::{self, signed, with_interval};
@@ -46,11 +47,46 @@ impl Comparison {
         })
     }
 
+    /// Classes of flows, each with a curve of its own; empty if all flows share a curve. Classes have curves if every
+    /// case has the same two classes or more, one of them with several flows.
+    fn drawn_classes(&self, quantity: Quantity) -> Vec<String> {
+        let of = |case: &ComparedCase| {
+            let mut classes: Vec<String> = Vec::new();
+            for flow in &case.scenario.flows {
+                let class = class_of(&flow.name);
+                if classes.last().is_none_or(|last| last != class) {
+                    classes.push(class.to_owned());
+                }
+            }
+            classes
+        };
+        let classes = self.cases.first().map_or(Vec::new(), of);
+        let is_drawn = self.only.is_none()
+            && matches!(quantity, Quantity::OfFlow(_))
+            && (2..=MOST_CURVES).contains(&classes.len())
+            && self.cases.iter().all(|case| case.scenario.flows.len() > classes.len() && of(case) == classes);
+        if is_drawn { classes } else { Vec::new() }
+    }
+
     /// Figure of a metric over the varied keys. Values that are names get bars; values that are numbers get curves.
     fn figure(&self, quantity: Quantity) -> Figure {
         let axis = Axis::of(&self.paths, &self.cases);
+        let classes = if axis.curves.len() == 1 { self.drawn_classes(quantity) } else { Vec::new() };
         let point = |(x, case): &(f64, usize)| {
             Some(Point::of(*x, &self.over_all_flows(*case, *case, quantity).mean?))
+        };
+        let of_class = |class: &str| Curve {
+            name: class.to_owned(),
+            kind: CurveKind::Measured,
+            points: axis.curves[0]
+                .1
+                .iter()
+                .filter_map(|(x, case)| {
+                    let value = |outcome: &Outcome| quantity.of_flow(outcome, class);
+                    let compared = self.compared_with(*case, *case, quantity, Some(class), &value);
+                    Some(Point::of(*x, &compared.mean?))
+                })
+                .collect(),
         };
         let only =
             if self.outcomes.first().map_or(0, Vec::len) > 1 { "mean, 95 % interval" } else { "one run" };
@@ -63,6 +99,7 @@ impl Comparison {
         let several = self.cases.iter().any(|case| case.scenario.flows.len() > 1);
         let flows = match (several, quantity.name()) {
             _ if self.only.is_some() => format!("Only `{}`.", self.only.as_deref().unwrap_or_default()),
+            _ if !classes.is_empty() => "Mean over the flows of each class.".to_owned(),
             (false, _) => String::new(),
             (true, name) if name == FLOW_METRICS[0].name => "Sum over all flows.".to_owned(),
             (true, _) if matches!(quantity, Quantity::OfFlow(_)) => "Mean over all flows.".to_owned(),
@@ -89,7 +126,10 @@ impl Comparison {
             },
             x_log: axis.log,
             bars: !axis.categories.is_empty(),
-            curves: axis.curves.iter().take(MOST_CURVES).map(curve).collect(),
+            curves: match &classes[..] {
+                [] => axis.curves.iter().take(MOST_CURVES).map(curve).collect(),
+                classes => classes.iter().map(|class| of_class(class)).collect(),
+            },
             x_categories: axis.categories,
             y_bounds: Some([0.0, f64::INFINITY]),
             ..Figure::default()
@@ -183,6 +223,7 @@ fn capitalised(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::tests::comparison;
+    use super::super::{Variation, cases};
     use super::*;
     use crate::repeat::estimate_by;
 
@@ -206,6 +247,36 @@ mod tests {
         assert!((point.y - expected.mean).abs() < 1e-9 * expected.mean && point.ci95 == expected.ci95);
         assert!(screen.sentence.contains("recovery=reno: "), "{}", screen.sentence);
         assert!(screen.sentence.contains("paired by seed over 3 repetitions"), "{}", screen.sentence);
+    }
+
+    /// With one varied key, each class of flows has a curve of its own, with the mean over its flows. With `set_flow`, the
+    /// figure has one curve.
+    #[test]
+    fn classes_have_curves_of_their_own() {
+        let text = "duration = \"5 s\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\nrate = \"4 Mbit/s\"\n\
+                    one_way_delay = \"10 ms\"\n[flow.many]\nfrom = \"a\"\nto = \"b\"\ncount = 2\n\
+                    start_spread = \"1 s\"\n[flow.one]\nfrom = \"a\"\nto = \"b\"\n";
+        let draft = lasthop_scenario::Draft::parse(text, "classes").unwrap();
+        let key = "path.down.queue";
+        let values = ["50 packets", "fq_codel"].map(String::from).to_vec();
+        let cases = cases(&draft, &[Variation { path: key.to_owned(), values }]).unwrap();
+        let mut comparison = Comparison::new(vec![key.to_owned()], cases, Vec::new());
+        for case in 0..2 {
+            let scenario = &comparison.cases[case].scenario;
+            comparison.outcomes[case] = (1..4).map(|seed| lasthop_sim::run(scenario, seed)).collect();
+        }
+        let figure = comparison.main_figure();
+        let names: Vec<&str> = figure.curves.iter().map(|curve| curve.name.as_str()).collect();
+        assert_eq!((names, figure.bars), (vec!["many", "one"], true));
+        let mean = |outcome: &Outcome| {
+            let kbps = |flow: usize| outcome.flows[flow].goodput_kbps();
+            Some((kbps(0) + kbps(1)) / 2.0)
+        };
+        let expected = estimate_by(&comparison.outcomes[1], mean).unwrap();
+        let point = figure.curves[0].points[1];
+        assert!((point.y - expected.mean).abs() < 1e-9 * expected.mean && point.ci95 == expected.ci95);
+        comparison.set_flow("one").unwrap();
+        assert_eq!(comparison.main_figure().curves.len(), 1);
     }
 
     #[test]
