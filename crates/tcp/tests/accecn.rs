@@ -279,6 +279,18 @@ fn marks_are_counted_in_the_header_and_in_the_option() {
     assert!(acks.iter().all(|ack| !ack.flags.has(Flags::SYN) && ack.option_bytes() <= 40));
 }
 
+/// A SYN-ACK with CE counts as the client's first mark (§3.2.2.2): the count begins with 6 instead of 5 (§3.2.2.1).
+#[test]
+fn a_marked_syn_ack_counts() {
+    for (arrives, count) in [(Ecn::Ce, 6), (Ecn::Ect0, 5)] {
+        let mut pair = Pair::offers(Accurate, Accurate);
+        pair.open([Ecn::Ect0, arrives, Ecn::Ect0]);
+        pair.client.write(1000);
+        let sent = pair.client.poll_segment(pair.now).expect("data");
+        assert_eq!(bits(&sent.segment), count, "{arrives:?}");
+    }
+}
+
 /// A congestion control that ignores the number of marks halves cwnd once per window of data (RFC 9768 §3.2.5).
 #[test]
 fn a_classic_control_halves_once() {

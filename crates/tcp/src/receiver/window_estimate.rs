@@ -188,3 +188,58 @@ impl WindowEstimator {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimator(at_loss: &'static str) -> WindowEstimator {
+        let mut values = RATE_TIMES_RTT.info.defaults();
+        values.set("at_loss", lasthop_base::Value::Word(at_loss));
+        let mut estimator = WindowEstimator::new(&values, false);
+        estimator.path.cwnd_r = 40.0;
+        estimator
+    }
+
+    /// hasegawa §3.2.2: a loss halves the estimate once per loss window. Two gaps before the cumulative ACK passes the
+    /// highest byte at the first gap belong to one loss window.
+    #[test]
+    fn a_loss_window_halves_once() {
+        for (at_loss, expected) in [("halve", 20.0), ("halve_and_refresh", 20.0), ("keep", 40.0)] {
+            let mut estimator = estimator(at_loss);
+            estimator.on_gap(5000);
+            estimator.on_gap(6000);
+            assert_eq!(estimator.path().cwnd_r, expected, "{at_loss}");
+            estimator.on_advance(Time::ZERO, 5999);
+            estimator.on_gap(7000);
+            assert_eq!(estimator.path().cwnd_r, expected, "{at_loss}: the loss window has not ended");
+            estimator.on_advance(Time::ZERO, 7000);
+            estimator.on_gap(8000);
+            let half = if at_loss == "keep" { 40.0 } else { expected / 2.0 };
+            assert_eq!(estimator.path().cwnd_r, half, "{at_loss}: a new loss window");
+        }
+    }
+
+    /// After the loss window, `halve` measures the rate from the window's end. The arrivals during the repair do not count.
+    #[test]
+    fn arrivals_of_the_repair_do_not_count() {
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
+        let rtt = Some(Duration::from_millis(100));
+        for (at_loss, expected) in [("halve", 10.0), ("halve_and_refresh", 10.0)] {
+            let mut estimator = estimator(at_loss);
+            estimator.on_arrival(at(0), 0, 1000, rtt);
+            estimator.on_gap(9000);
+            estimator.on_arrival(at(50), 90_000, 1000, rtt);
+            let during = estimator.path().cwnd_r;
+            estimator.on_arrival(at(100), 1000, 1000, rtt);
+            assert_eq!(estimator.path().cwnd_r > during, at_loss == "halve_and_refresh", "{at_loss}");
+            estimator.on_advance(at(100), 9000);
+            estimator.on_arrival(at(200), 10_000, 1000, rtt);
+            assert!(
+                (estimator.path().cwnd_r - expected).abs() < 1e-9,
+                "{at_loss}: {}",
+                estimator.path().cwnd_r
+            );
+        }
+    }
+}

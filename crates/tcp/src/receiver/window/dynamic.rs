@@ -221,6 +221,29 @@ mod tests {
         assert!((found / (2.0 * product(0.020)) - 1.0).abs() < 0.01, "{found}");
     }
 
+    /// While the window is small, samples before the queue has drained (two RTTs) do not count. If such a sample is the
+    /// smallest one, the new smallest RTT is that of the later samples.
+    #[test]
+    fn samples_before_the_queue_has_drained_do_not_count() {
+        let mut window = dynamic();
+        feed(&mut window, 0, 1000, 20);
+        feed(&mut window, 1000, 10_050, 80);
+        let probe = window.rtt_probe.as_ref().expect("a probe");
+        let at = |time: Time, later: u64| time + Duration::from_millis(later);
+        let (drained, ends) = (probe.drained, probe.ends);
+        window.on_arrival(&arrived(at(drained, 0), SEGMENT, 70));
+        assert_eq!(window.rtt_probe.as_ref().and_then(|it| it.least), Some(Duration::from_millis(70)));
+        window.on_arrival(&arrived(at(ends, 0), SEGMENT, 75));
+        assert_eq!((window.min_rtt, window.rtt_probe.is_none()), (Some(Duration::from_millis(70)), true));
+        // A sample before `drained` would have set 60 ms.
+        let mut window = dynamic();
+        feed(&mut window, 0, 1000, 20);
+        feed(&mut window, 1000, 10_050, 80);
+        let drained = window.rtt_probe.as_ref().expect("a probe").drained;
+        window.on_arrival(&arrived(Time::from_nanos(drained.as_nanos() - 1), SEGMENT, 60));
+        assert_eq!(window.rtt_probe.as_ref().and_then(|it| it.least), None);
+    }
+
     #[test]
     fn it_never_falls_below_two_segments_nor_takes_more_than_the_buffer() {
         let mut window = dynamic();

@@ -1,0 +1,95 @@
+//! Tests that every mechanism describes itself, and that congestion controls declare the properties of their sources.
+
+use lasthop_base::{Choice, Stream};
+use lasthop_tcp::Catalogue;
+use lasthop_tcp::sender::congestion::{self, Nature, Start};
+
+/// Each mechanism must have a name of its own, a summary and a source, and each parameter a name of its own, an explanation
+/// and a valid default. Conditions of parameters must name parameters.
+#[test]
+fn every_mechanism_is_described() {
+    let catalogue = Catalogue::default();
+    let seams = catalogue.seams();
+    assert!(seams.len() >= 13);
+    for seam in seams {
+        let mut names = seam.names();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{}: {names:?}", seam.name);
+        assert!(names.contains(&seam.default.name), "{}", seam.name);
+        for info in &seam.mechanisms {
+            let name = format!("{}.{}", seam.name, info.name);
+            assert!(!info.name.is_empty(), "{name}: a name");
+            assert!(info.summary.len() > 10 && !info.summary.ends_with('.'), "{name}: a summary");
+            assert!(info.source.len() > 3, "{name}: a source");
+            let mut parameters: Vec<&str> = info.parameters.iter().map(|it| it.name).collect();
+            parameters.sort_unstable();
+            assert!(parameters.windows(2).all(|pair| pair[0] != pair[1]), "{name}: {parameters:?}");
+            assert!(info.parameters.iter().all(|it| !it.name.is_empty() && it.doc.len() > 5), "{name}");
+            let set = info.defaults();
+            assert!(set.iter().count() <= info.parameters.len());
+            for rule in info.only_if {
+                assert!(parameters.contains(&rule.other), "{name}: {}", rule.other);
+                assert!(rule.parameters.iter().all(|it| parameters.contains(it)), "{name}");
+            }
+        }
+    }
+}
+
+fn controls() -> impl Iterator<Item = (&'static str, Nature, Option<&'static str>)> {
+    congestion::ALL.iter().map(|mechanism| {
+        let choice = Choice::of(mechanism);
+        let random = Stream::named(1, "start");
+        let start = Start { window: 10_000, ssthresh: 1 << 30, mss: 1000, selective: true, random };
+        (mechanism.info.name, (choice.build)(&choice.values, start).nature(), mechanism.info.linux_name)
+    })
+}
+
+fn with(is: impl Fn(&Nature) -> bool) -> Vec<&'static str> {
+    let mut names: Vec<&str> =
+        controls().filter(|(_, nature, _)| is(nature)).map(|(name, ..)| name).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Names of the modules in Linux's net/ipv4 (`tcp_*.c`).
+#[test]
+fn kernel_modules_have_their_names() {
+    let mut modules: Vec<(&str, &str)> =
+        controls().filter_map(|(name, _, module)| Some((name, module?))).collect();
+    modules.sort_unstable();
+    let same = ["bbr", "bic", "cubic", "dctcp", "htcp", "hybla", "illinois", "reno", "scalable", "veno"];
+    let mut expected: Vec<(&str, &str)> = same.iter().map(|name| (*name, *name)).collect();
+    expected.extend([("cubic_linux", "cubic"), ("westwood_plus", "westwood"), ("yeah", "yeah")]);
+    expected.retain(|(name, _)| *name != "cubic_linux" || modules.iter().any(|(known, _)| known == name));
+    expected.sort_unstable();
+    assert_eq!(modules, expected);
+}
+
+/// Scalable controls: DCTCP (RFC 8257) and Prague (RFC 9331). Only an L4S sender uses ECT(1) (RFC 9331 §4.1).
+#[test]
+fn scalable_controls_are_those_of_their_documents() {
+    assert_eq!(with(|it| it.is_scalable), ["dctcp", "prague"]);
+    assert_eq!(with(|it| it.sends_ect1), ["prague"]);
+}
+
+/// These controls lower cwnd at a larger delay, without a loss, by their papers.
+#[test]
+fn delay_based_controls_are_those_of_their_papers() {
+    for name in ["compound", "copa", "ledbat", "ledbat_plus_plus", "vegas", "vivace", "yeah"] {
+        assert!(with(|it| it.follows_delay).contains(&name), "{name}");
+    }
+    for name in ["bbr", "bbr3", "cubic", "dctcp", "htcp", "reno", "scalable", "westwood_plus"] {
+        assert!(!with(|it| it.follows_delay).contains(&name), "{name}");
+    }
+}
+
+/// BBR's first phase and Vivace's trials are drawn at random. Peach alone sends dummy segments.
+#[test]
+fn random_controls_and_dummies() {
+    for name in ["bbr", "bbr3", "vivace"] {
+        assert!(with(|it| it.draws).contains(&name), "{name}");
+    }
+    assert!(!with(|it| it.draws).contains(&"cubic"));
+    assert_eq!(with(|it| it.sends_extra), ["peach"]);
+    assert!(with(|it| it.sends_extra && !it.uses_rate_samples).is_empty());
+}
