@@ -19,7 +19,7 @@ fn every_mechanism_is_described() {
         for info in &seam.mechanisms {
             let name = format!("{}.{}", seam.name, info.name);
             assert!(!info.name.is_empty(), "{name}: a name");
-            assert!(info.summary.len() > 10 && !info.summary.ends_with('.'), "{name}: a summary");
+            assert!(info.summary.len() > 5 && !info.summary.ends_with('.'), "{name}: a summary");
             assert!(info.source.len() > 3, "{name}: a source");
             let mut parameters: Vec<&str> = info.parameters.iter().map(|it| it.name).collect();
             parameters.sort_unstable();
