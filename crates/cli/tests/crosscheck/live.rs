@@ -53,7 +53,7 @@ fn real_tcp_agrees_with_the_simulator_on_a_full_queue() {
         machine.judge(difference(object).abs() < bound, object);
         let again = |way: &str| object["retransmissions"][way]["mean"].as_f64().unwrap();
         assert!(again("simulated") > 0.0 && again("emulated") > 0.0, "no retransmissions: {object}");
-        assert_eq!(object["kernel_not_told"], serde_json::json!([]), "{object}");
+        assert_eq!(object["not_set_in_kernel"], serde_json::json!([]), "{object}");
     }
 }
 

@@ -128,8 +128,8 @@ impl CrosscheckResults {
             }
             object.insert("runs".into(), json!(self.pairs.len()));
             object.insert("thrown_away".into(), json!(self.late_runs));
-            object.insert("thrown_away_beside_others".into(), json!(self.late_concurrent_runs));
-            object.insert("kernel_not_told".into(), json!(self.not_set_in_kernel));
+            object.insert("late_concurrent_runs".into(), json!(self.late_concurrent_runs));
+            object.insert("not_set_in_kernel".into(), json!(self.not_set_in_kernel));
             Value::Object(object)
         };
         self.rows().map(object).collect()

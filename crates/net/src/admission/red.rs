@@ -28,7 +28,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "max_threshold",
                 unit: Unit::Number(0.0, 1e9),
                 default: Some("15"),
-                doc: "average queue from which every packet is dropped, packets (maxth)",
+                doc: "average queue length at which every packet is dropped unless `gentle`, packets (maxth)",
             },
             Parameter {
                 name: "max_probability",

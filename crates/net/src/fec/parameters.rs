@@ -27,8 +27,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "excess",
                 unit: Unit::Count(0, 254),
                 default: Some("0"),
-                doc: "a block of k data packets decodes if k plus this many of its packets arrive; 0: an ideal \
-                      code",
+                doc: "packets beyond k that a block of k data packets needs to be decoded; 0: an ideal code",
             },
             Parameter {
                 name: "depth",

@@ -30,7 +30,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "slot",
                 unit: Unit::Duration(SHORTEST, Duration::from_millis(10)),
                 default: Some("1 ms"),
-                doc: "duration of a block (LTE 1 ms; NR 1 ms at 15 kHz, 0.5 at 30, 0.125 at 120)",
+                doc: "duration of a transport block (LTE 1 ms; NR at 15 kHz 1 ms, at 30 kHz 0.5 ms, at 120 kHz 0.125 ms)",
             },
             Parameter {
                 name: "processes",

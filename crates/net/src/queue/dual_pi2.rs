@@ -21,7 +21,7 @@ const LONGEST: Duration = Duration::from_secs(100);
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "dualpi2",
-        summary: "two coupled queues: 1 ms for L4S packets, 15 ms for all others",
+        summary: "two coupled queues: a target of 1 ms for L4S packets, and of 15 ms for all others",
         source: "RFC 9332 appendix A; defaults as Linux's (tc-dualpi2(8))",
         parameters: &[
             Parameter {

@@ -32,12 +32,17 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 default: Some("4 ms"),
                 doc: "largest duration of an aggregate with several frames",
             },
-            Parameter { name: "slot", unit: SHORT, default: Some("9 us"), doc: "back-off slot (OFDM)" },
+            Parameter {
+                name: "slot",
+                unit: SHORT,
+                default: Some("9 us"),
+                doc: "length of a back-off slot (OFDM)",
+            },
             Parameter {
                 name: "sifs",
                 unit: SHORT,
                 default: Some("16 us"),
-                doc: "time between frames and their ACK (5 GHz)",
+                doc: "time between a frame and its link-layer ACK (5 GHz)",
             },
             Parameter {
                 name: "difs",
