@@ -3,6 +3,7 @@
 use crate::application::Application;
 use crate::engine::ReleasedConnection;
 use crate::pipe::PipeId;
+use crate::stack_flow::StackFlow;
 use lasthop_base::{Duration, Rate, Stream, Time};
 use lasthop_tcp::event::Cause;
 use lasthop_tcp::sender::Limited;
@@ -48,12 +49,12 @@ pub enum Overhead {
 pub enum Traffic {
     /// A TCP connection.
     Tcp(Box<TcpConnection>),
-    /// Traffic without simulated endpoints. [`NoEndpoint`] has the kinds of such traffic, so that the engine
+    /// Traffic without endpoints of this workspace's TCP. [`NoEndpoint`] has the kinds of such traffic, so that the engine
     /// distinguishes only two cases for each packet.
     NoEndpoint(NoEndpoint),
 }
 
-/// Traffic without simulated endpoints.
+/// Traffic without endpoints of this workspace's TCP.
 pub enum NoEndpoint {
     /// Datagrams of an unresponsive source.
     Datagrams(Box<Datagrams>),
@@ -68,6 +69,8 @@ pub enum NoEndpoint {
     Deferred(Box<Box<dyn FnOnce() -> TcpConnection + Send>>),
     /// Results of a released connection.
     Released(Box<ReleasedConnection>),
+    /// Transport implementations of other projects at both ends.
+    Stack(Box<StackFlow>),
 }
 
 impl Traffic {
@@ -88,6 +91,8 @@ impl Traffic {
             Traffic::NoEndpoint(NoEndpoint::External | NoEndpoint::Deferred(_) | NoEndpoint::Released(_)) => {
                 false
             }
+            // A stack may draw from the seed that it has received, for example for connection identifiers.
+            Traffic::NoEndpoint(NoEndpoint::Stack(_)) => true,
         }
     }
 }

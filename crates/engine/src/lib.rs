@@ -37,6 +37,7 @@ mod ring;
 mod routes;
 #[cfg(test)]
 mod sizes;
+pub mod stack_flow;
 pub mod stuck;
 
 pub use application::{Application, Exchange, Exchanges, Pauses};
@@ -49,6 +50,7 @@ pub use lasthop_net::{ChangeRefused, LinkChange, LinkSettings};
 pub use node::{NodeAccount, NodeId};
 pub use observer::{Fate, MiddleboxAction, Observer};
 pub use pipe::{PipeAccount, PipeId};
+pub use stack_flow::StackFlow;
 pub use stuck::{EventSource, Stuck};
 
 /// Hash of this crate's sources, 16 hexadecimal digits.

@@ -27,6 +27,18 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     engine_with_links(scenario, seed, flows, hosts, LinkDirection::in_link, &ends)
 }
 
+/// As [`assemble`], with other traffic in place of some flows: `other` returns the traffic of the flow with this index,
+/// or `None` for the scenario's own traffic. The packets of other traffic are opaque to middleboxes.
+pub fn assemble_with(scenario: &Scenario, seed: u64, other: &dyn Fn(usize) -> Option<Traffic>) -> Engine {
+    let flows = (0..scenario.flows.len()).map(|flow| match other(flow) {
+        Some(traffic) => FlowSpec { opaque: true, ..with_traffic(scenario, flow, seed, traffic) },
+        None => assemble_flow(scenario, flow, seed),
+    });
+    let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
+    let ends = || scenario.flows.iter().map(ends).collect();
+    engine_with_links(scenario, seed, flows, hosts, LinkDirection::in_link, &ends)
+}
+
 fn ends(flow: &lasthop_scenario::Flow) -> [u32; 2] {
     [flow.from as u32, flow.to as u32]
 }

@@ -44,9 +44,10 @@ pub use stuck::Stuck;
 pub const SOURCES: &str = lasthop_sources::hash!();
 
 /// Hashes of the sources of all crates that determine the result of a run.
-pub const ENGINE_SOURCES: [&str; 8] = [
+pub const ENGINE_SOURCES: [&str; 9] = [
     lasthop_base::SOURCES,
     lasthop_wire::SOURCES,
+    lasthop_stack::SOURCES,
     lasthop_tcp::SOURCES,
     lasthop_net::SOURCES,
     lasthop_middlebox::SOURCES,

@@ -190,6 +190,8 @@ impl FlowOutcome {
                 Some(_) => account.limited,
                 None => source.sender().limited(end),
             });
+        } else if let Some(stacks) = engine.stack_flow(id) {
+            [outcome.delivered_bytes, outcome.requested_bytes] = stacks.delivered();
         } else if let Traffic::Datagrams { packet, .. } = &flow.traffic {
             outcome.delivered_bytes = account.datagrams * u64::from(*packet);
         } else {

@@ -101,6 +101,9 @@ impl Engine {
     #[cold]
     fn deliver_without_endpoint(&mut self, pipe: u32, id: FlowId) {
         let FlowState { traffic, account, .. } = &mut self.flows[id.0 as usize];
+        if let Traffic::NoEndpoint(NoEndpoint::Stack(_)) = traffic {
+            return self.deliver_to_stack(pipe, id);
+        }
         let here = &mut self.pipes[pipe as usize];
         if here.in_flight.first().is_some_and(|first| self.duplicates.count_end(&first.packet, true)) {
             account.rest().datagrams += 1;

@@ -121,6 +121,9 @@ impl Engine {
             Traffic::NoEndpoint(NoEndpoint::Datagrams(source)) => source.next >= source.stop,
             Traffic::NoEndpoint(NoEndpoint::External | NoEndpoint::Released(_)) => true,
             Traffic::NoEndpoint(NoEndpoint::Deferred(_)) => false,
+            Traffic::NoEndpoint(NoEndpoint::Stack(stacks)) => {
+                flow.account.is_complete() || stacks.failure().is_some()
+            }
         })
     }
 

@@ -1,6 +1,7 @@
 //! [`Engine`]: packets on links and in queueing elements, and lost packets.
 
 use super::{Engine, IN_HOST};
+use crate::flow::{NoEndpoint, Traffic};
 use crate::observer::{Fate, Observer};
 use crate::pipe::{PipeEnd, PipeId};
 use crate::ring::EntryKind;
@@ -212,6 +213,10 @@ impl Engine {
             // The copy must be counted before the original's fate is applied. Otherwise the original would seem to be
             // the last packet of its datagram.
             self.duplicates.add(packet);
+            let packet = *packet;
+            if let Traffic::NoEndpoint(NoEndpoint::Stack(_)) = self.flows[packet.flow.0 as usize].traffic {
+                self.keep_for_copy(&packet);
+            }
         }
         for output in &decisions {
             let (packet, due, lost) = match output {
@@ -294,6 +299,9 @@ impl Engine {
             self.external_log.record_departure(packet, self.now, Some((pipe, reason)));
         }
         flow.count_loss(packet, reason);
+        if let Traffic::NoEndpoint(NoEndpoint::Stack(_)) = flow.traffic {
+            self.release_datagram(packet);
+        }
     }
 
     /// Sends a link's copy of a packet into the same link, right after the original. The copy has a new packet number.

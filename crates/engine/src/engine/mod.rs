@@ -5,6 +5,7 @@
 //! * this file: set-up, the event loop, and detection of a stuck run.
 //! * `links`: packets on links.
 //! * `hosts`: packets at hosts; `timers`: host timers; `sending`: packets that hosts send.
+//! * `stacks`: flows between transport implementations of other projects.
 //! * `nodes`: packets at middleboxes, and reports of planned rates.
 //! * `lifetime`: connections created late and released early.
 //! * `inspection`: methods with which a driver reads results, changes links and injects packets between events.
@@ -28,6 +29,7 @@ mod media;
 mod nodes;
 mod plans;
 mod sending;
+mod stacks;
 mod timers;
 
 pub use self::lifetime::ReleasedConnection;
@@ -35,7 +37,7 @@ pub use self::lifetime::ReleasedConnection;
 use crate::account::CompactAccount;
 use crate::event_queue::{EventQueue, Timers};
 use crate::fairness::{ConcurrentFlows, FlowShare};
-use crate::flow::{FlowSide, FlowSpec, Traffic};
+use crate::flow::{FlowSide, FlowSpec, NoEndpoint, Traffic};
 use crate::node::Node;
 use crate::observer::Observer;
 use crate::pipe::{Pipe, PipeEnd, PipeId};
@@ -233,6 +235,9 @@ impl Engine {
                 let uplink = directions[1].first.0 as usize;
                 self.pipes[uplink].line.track_backlog();
             }
+        }
+        if let Traffic::NoEndpoint(NoEndpoint::Stack(flow)) = traffic {
+            opener = flow.opener;
         }
         self.timers.at_latest(timer_of(index, opener), *start);
     }

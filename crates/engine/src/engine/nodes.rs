@@ -196,6 +196,7 @@ impl Engine {
     /// Counts a packet whose path ends at a middlebox: received if `reason` is `None`, otherwise dropped.
     fn end_at_middlebox(&mut self, node_index: u32, packet: &Packet, reason: Option<LossReason>) {
         self.duplicates.count_end(packet, reason.is_none());
+        self.release_datagram(packet);
         let node = &mut self.nodes[node_index as usize];
         let action = match reason {
             None => MiddleboxAction::Received,

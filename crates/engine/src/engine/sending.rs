@@ -13,7 +13,7 @@ use lasthop_wire::{Body, Ecn, FlowId, Packet, Priority, Segment};
 /// Bytes of IPv4 and TCP headers without options.
 const TCP_IPV4_HEADER: u32 = 40;
 /// Bytes of IPv4 and UDP headers.
-const UDP_IPV4_HEADER: u32 = 28;
+pub(super) const UDP_IPV4_HEADER: u32 = 28;
 
 impl Engine {
     /// Sends all segments that an endpoint has to send, and updates the endpoint's timer.

@@ -36,6 +36,7 @@ impl Engine {
                 self.create(id.0 as usize);
                 return self.handle_timer(timer, scratch);
             }
+            Traffic::NoEndpoint(NoEndpoint::Stack(_)) => return self.handle_stack_timer(timer, id, side),
             Traffic::NoEndpoint(_) => Time::NEVER,
             Traffic::Tcp(connection) => {
                 let has_application = direction.needs_notices() && connection.application.is_some();

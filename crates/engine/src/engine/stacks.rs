@@ -1,0 +1,174 @@
+//! [`Engine`]: flows between transport implementations of other projects.
+
+use super::flow_state::{FlowState, side_index};
+use super::sending::{UDP_IPV4_HEADER, empty_packet};
+use super::{Engine, timer_of};
+use crate::flow::{FlowSide, NoEndpoint, Overhead, Traffic};
+use crate::stack_flow::StackFlow;
+use lasthop_base::Time;
+use lasthop_stack::Layer;
+use lasthop_wire::{Body, FlowId, Packet};
+
+/// Largest payload of a UDP datagram over IPv4, bytes.
+const MAX_DATAGRAM: usize = 65_507;
+/// Largest number of calls of a flow's ends at one instant. A stack that exceeds this number would never stop.
+const MAX_CALLS: u32 = 100_000;
+
+impl Engine {
+    /// Passes the first packet of a pipe to the stack at its end.
+    #[cold]
+    pub(super) fn deliver_to_stack(&mut self, pipe: u32, id: FlowId) {
+        let now = self.now;
+        let here = &mut self.pipes[pipe as usize];
+        let Some(packet) = here.in_flight.first().map(|first| first.packet) else { return };
+        self.duplicates.count_end(&packet, true);
+        here.in_flight.drop_first();
+        self.event_queue.set(pipe, here.due());
+        let side = if packet.forward { FlowSide::Destination } else { FlowSide::Source };
+        let Body::Datagram { number } = packet.body else { return };
+        let Some(flow) = stack_flow(&mut self.flows[id.0 as usize]) else { return };
+        if flow.failure.is_none() {
+            let bytes = std::mem::take(flow.in_flight.buffer(number));
+            flow.end(side).handle_datagram(now, &bytes, packet.ecn);
+            *flow.in_flight.buffer(number) = bytes;
+        }
+        flow.in_flight.release(number);
+        self.pump_stack(id, side);
+    }
+
+    /// Handles the start of a flow or the deadline of a stack.
+    #[cold]
+    pub(super) fn handle_stack_timer(&mut self, timer: u32, id: FlowId, side: FlowSide) {
+        let now = self.now;
+        let state = &mut self.flows[id.0 as usize];
+        let start = state.start;
+        let Some(flow) = stack_flow(state) else { return };
+        if flow.failure.is_some() {
+            return self.timers.reschedule(timer, Time::NEVER);
+        }
+        if side == flow.opener && !flow.is_open && now >= start {
+            flow.is_open = true;
+            flow.end(side).open(now);
+        } else {
+            let due = flow.end(side).poll_timeout(now);
+            if due > now {
+                return self.timers.reschedule(timer, due);
+            }
+            flow.end(side).handle_timeout(now);
+        }
+        self.timers.reschedule(timer, Time::NEVER);
+        self.pump_stack(id, side);
+    }
+
+    /// Lets the application of an end read and write, sends the end's datagrams, and sets the end's timer.
+    fn pump_stack(&mut self, id: FlowId, side: FlowSide) {
+        let now = self.now;
+        loop {
+            let FlowState { traffic, directions, account, .. } = &mut self.flows[id.0 as usize];
+            let direction = directions[side_index(side)];
+            let Traffic::NoEndpoint(NoEndpoint::Stack(flow)) = traffic else { return };
+            if flow.failure.is_some() {
+                return;
+            }
+            flow.calls = if flow.calls.0 == now { (now, flow.calls.1 + 1) } else { (now, 0) };
+            let failure = match flow.end(side).failure() {
+                _ if flow.calls.1 > MAX_CALLS => {
+                    Some("sends datagrams without end, or requests deadlines in the past".to_owned())
+                }
+                failure => failure,
+            };
+            if let Some(reason) = failure {
+                flow.failure = Some((now, reason));
+                return;
+            }
+            let read = flow.end(side).read(now);
+            flow.delivered[usize::from(side == FlowSide::Source)] += read;
+            match side {
+                FlowSide::Source => write(flow, now),
+                FlowSide::Destination if flow.end(side).is_at_end() && !account.is_complete() => {
+                    account.rest().completed = Some(now);
+                }
+                FlowSide::Destination => {}
+            }
+            let slot = flow.in_flight.reserve();
+            let mut bytes = std::mem::take(flow.in_flight.buffer(slot));
+            let sent = flow.end(side).poll_datagram(now, &mut bytes);
+            let length = bytes.len();
+            *flow.in_flight.buffer(slot) = bytes;
+            let Some(sent) = sent else {
+                flow.in_flight.release(slot);
+                let due = flow.end(side).poll_timeout(now).max(now);
+                return self.timers.at_latest(timer_of(id.0 as usize, side), due);
+            };
+            if length == 0 || length > MAX_DATAGRAM {
+                flow.failure = Some((now, format!("sends a datagram of {length} bytes")));
+                return flow.in_flight.release(slot);
+            }
+            let headers = match (flow.end(side).layer(), direction.overhead()) {
+                (Layer::Ip, _) => 0,
+                (Layer::Udp, Overhead::Real) => UDP_IPV4_HEADER,
+                (Layer::Udp, Overhead::Fixed(bytes)) => bytes,
+            };
+            let is_retransmission = sent.is_retransmission == Some(true);
+            flow.sent[side_index(side)] += 1;
+            flow.retransmissions += u64::from(is_retransmission && side == FlowSide::Source);
+            let mut packet = Packet {
+                flow: id,
+                route: direction.route(),
+                wire_bytes: length as u32 + headers,
+                forward: side == FlowSide::Source,
+                is_retransmission,
+                ecn: sent.ecn,
+                body: Body::Datagram { number: slot },
+                ..empty_packet()
+            };
+            self.send_from_host(&mut packet, direction.first, direction.host());
+        }
+    }
+
+    /// Frees the bytes of a lost packet, if the packet belongs to a stack.
+    #[cold]
+    pub(super) fn release_datagram(&mut self, packet: &Packet) {
+        if let (Some(flow), Body::Datagram { number }) =
+            (stack_flow(&mut self.flows[packet.flow.0 as usize]), packet.body)
+        {
+            flow.in_flight.release(number);
+        }
+    }
+
+    /// Keeps the bytes of a datagram for a copy that a link makes, if the packet belongs to a stack.
+    #[cold]
+    pub(super) fn keep_for_copy(&mut self, packet: &Packet) {
+        if let (Some(flow), Body::Datagram { number }) =
+            (stack_flow(&mut self.flows[packet.flow.0 as usize]), packet.body)
+        {
+            flow.in_flight.add_copy(number);
+        }
+    }
+
+    /// A flow between stacks; `None` for other flows.
+    pub fn stack_flow(&self, flow: FlowId) -> Option<&StackFlow> {
+        match &self.flows[flow.0 as usize].traffic {
+            Traffic::NoEndpoint(NoEndpoint::Stack(flow)) => Some(flow),
+            _ => None,
+        }
+    }
+}
+
+fn write(flow: &mut StackFlow, now: Time) {
+    if flow.unwritten > 0 {
+        let unwritten = flow.unwritten;
+        flow.unwritten -= flow.end(FlowSide::Source).write(now, unwritten).min(unwritten);
+    }
+    if flow.unwritten == 0 && !flow.is_finished {
+        flow.is_finished = true;
+        flow.end(FlowSide::Source).finish(now);
+    }
+}
+
+fn stack_flow(state: &mut FlowState) -> Option<&mut StackFlow> {
+    match &mut state.traffic {
+        Traffic::NoEndpoint(NoEndpoint::Stack(flow)) => Some(flow),
+        _ => None,
+    }
+}
