@@ -16,6 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("base", &["sources"]),
     ("wire", &["base", "sources"]),
     ("stack", &["base", "wire", "sources"]),
+    ("quic", &["base", "wire", "stack", "sources"]),
     ("tcp", &["base", "wire", "sources"]),
     ("net", &["base", "wire", "sources"]),
     ("capture", &["base", "wire"]),
