@@ -158,8 +158,6 @@ pub struct Counters {
     pub judged_congestion: u64,
     /// Losses attributed to the wireless link. The receiver counts gaps, the sender windows of data with losses.
     pub judged_wireless: u64,
-    /// Episodes of ACK splitting.
-    pub episodes: u64,
     /// Challenge ACKs (RFC 5961), and other ACKs that answer unacceptable segments without data.
     pub challenges: u64,
 }
@@ -183,7 +181,6 @@ impl Counters {
             marks: self.marks - before.marks,
             judged_congestion: self.judged_congestion - before.judged_congestion,
             judged_wireless: self.judged_wireless - before.judged_wireless,
-            episodes: self.episodes - before.episodes,
             challenges: self.challenges - before.challenges,
         }
     }
@@ -221,7 +218,6 @@ pub(crate) struct RareCounters {
     pub(crate) marks: u64,
     pub(crate) judged_congestion: u64,
     pub(crate) judged_wireless: u64,
-    pub(crate) episodes: u64,
     pub(crate) challenges: u64,
     queue: VecDeque<(Time, Event)>,
 }
@@ -283,7 +279,6 @@ impl Log {
             marks: rare.marks,
             judged_congestion: rare.judged_congestion,
             judged_wireless: rare.judged_wireless,
-            episodes: rare.episodes,
             challenges: rare.challenges,
             ..counted
         }
@@ -314,5 +309,52 @@ impl Log {
     fn push(&mut self, now: Time, event: Event) {
         self.rare().queue.push_back((now, event));
         self.has_events = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each count is the later count less the earlier count: 30 - 7 = 23 for the first, 31 - 8 for the second, and so on.
+    #[test]
+    fn counts_since_are_differences() {
+        let of = |first: u64| Counters {
+            recoveries: first,
+            timeouts: first + 1,
+            data_sent: first + 2,
+            acks_sent: first + 3,
+            data_received: first + 4,
+            tagged_sent: first + 5,
+            retransmitted: first + 6,
+            timeouts_undone: first + 7,
+            recoveries_undone: first + 8,
+            duplicates_reported: first + 9,
+            duplicate_acks: first + 10,
+            marked: first + 11,
+            marks: first + 12,
+            judged_congestion: first + 13,
+            judged_wireless: first + 14,
+            challenges: first + 15,
+        };
+        let same = Counters {
+            recoveries: 23,
+            timeouts: 23,
+            data_sent: 23,
+            acks_sent: 23,
+            data_received: 23,
+            tagged_sent: 23,
+            retransmitted: 23,
+            timeouts_undone: 23,
+            recoveries_undone: 23,
+            duplicates_reported: 23,
+            duplicate_acks: 23,
+            marked: 23,
+            marks: 23,
+            judged_congestion: 23,
+            judged_wireless: 23,
+            challenges: 23,
+        };
+        assert_eq!(of(30).since(&of(7)), same);
     }
 }

@@ -149,4 +149,19 @@ mod tests {
         timer.stop();
         assert_eq!(timer.next(), Time::NEVER);
     }
+
+    /// An earlier deadline is reported; a later deadline is not.
+    #[test]
+    fn earlier_deadlines_are_reported() {
+        let at = |secs| Time::ZERO + Duration::from_secs(secs);
+        let mut timer = Timer::OFF;
+        for (set, is_sooner) in [(4, true), (3, true), (3, false), (5, false)] {
+            timer.note_read();
+            timer.set_detection(at(set));
+            assert_eq!(timer.is_sooner(), is_sooner, "{set}");
+        }
+        timer.note_read();
+        timer.start(at(9), TimerKind::Retransmit);
+        assert!(timer.is_sooner(), "the timer was off");
+    }
 }

@@ -143,6 +143,15 @@ mod tests {
 
     const SEGMENT: u64 = 1000;
 
+    /// 65,536 bytes hold 65 segments of 1000 bytes, 7 of 8960 and one of 65,536. A larger segment counts the whole window.
+    #[test]
+    fn whole_segments_fit_into_the_window() {
+        let window = Autotuned::new(65_536, 1 << 20);
+        for (segment, bytes) in [(1000, 65_000), (8960, 62_720), (65_536, 65_536), (65_537, 65_536)] {
+            assert_eq!(window.whole_segments(segment), bytes, "{segment}");
+        }
+    }
+
     /// Returns the windows after round trips of 100 ms with these numbers of segments. The application reads all of
     /// them.
     fn windows(rounds: &[u64], size: u64) -> Vec<u64> {
