@@ -67,7 +67,7 @@ SenderLossDiscriminationChoice: TypeAlias = (
 
 
 AckPolicyChoice: TypeAlias = (
-    Literal["immediate", "delayed", "linux", "dupack_delay", "coherence"]
+    Literal["immediate", "delayed", "linux", "gro", "dupack_delay", "coherence"]
     | str
     | Mapping[str, object]
     | AckPolicy
@@ -343,7 +343,7 @@ class Flow(_FlowWords, total=False):
 
     to: str
     """node that receives"""
-    kind: Literal["tcp", "cbr", "on_off"] | str
+    kind: Literal["tcp", "quic", "cbr", "on_off"] | str
     """traffic of the flow"""
     start: str | Replicas
     """start time; "0 s" by default"""
@@ -358,8 +358,10 @@ class Flow(_FlowWords, total=False):
     transfer: str | Replicas
     """"bulk": as much as possible until the run ends; or an amount; "bulk" by default"""
     arrivals: str
-    """file of transfers, next to the scenario's file: one start (seconds) and one size (bytes) per line; each
-    transfer is a connection, NAME.1, NAME.2 …; transfers that begin after the run's end are left out"""
+    """file of transfers, next to the scenario's file. Each line has a start in seconds and a size in bytes.
+    Or "poisson 80 ms": transfers of mean size `transfer` at random times, drawn anew in each run, within
+    `start_spread` or until the run ends. Each transfer is a connection, NAME.1, NAME.2 …; transfers that
+    begin after the run's end are left out"""
     segment: str | Replicas
     """payload of a full segment; "1448 bytes" by default"""
     sack: bool | str | Replicas
@@ -400,7 +402,8 @@ class Flow(_FlowWords, total=False):
     """size of the response to each request; completion times are per request; the first includes the
     handshake"""
     sizes: Literal["fixed", "exponential", "pareto", "web", "video"] | str | Replicas
-    """distribution of response sizes, as in `lasthop arrivals`; pareto: shape 1.5; default: all equal"""
+    """distribution of response sizes, or of the sizes of transfers with the mean `transfer`, drawn anew in
+    each run; as in `lasthop arrivals`; pareto: shape 1.5; default: all equal"""
     think: str | Replicas
     """time from a response's last byte to the next request; default: 0 s"""
     every: str | Replicas

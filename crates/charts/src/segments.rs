@@ -3,7 +3,7 @@
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
-use lasthop_scenario::{Flow, Scenario, Traffic};
+use lasthop_scenario::{Flow, Scenario};
 use lasthop_sim::packet_history::{PacketFate, PacketHistories, PacketHistory};
 use lasthop_tcp::Event;
 use lasthop_tcp::event::Reason;
@@ -109,7 +109,7 @@ impl Segments {
 
 /// Index of the flow to observe: the first TCP flow, or the first flow if none is TCP.
 pub fn observed_flow(scenario: &Scenario) -> usize {
-    let is_tcp = |flow: &Flow| matches!(flow.traffic, Traffic::Tcp { .. });
+    let is_tcp = Flow::is_tcp;
     scenario.flows.iter().position(is_tcp).unwrap_or(0)
 }
 

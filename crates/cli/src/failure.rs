@@ -1,5 +1,6 @@
 //! Errors of commands, their messages and exit statuses.
 
+use crate::output;
 use crate::troubleshooting;
 use lasthop_scenario::{PlainProblem, Problem};
 use lasthop_sim::Outcome;
@@ -55,6 +56,19 @@ impl Failure {
         match &outcome.stuck {
             None => Ok(()),
             Some(stuck) => Err(Failure::failed(&stuck.message, &stuck.help)),
+        }
+    }
+
+    /// Notes of flows that a fault of their transport implementation has ended.
+    pub(crate) fn note_ended_flows(outcome: &Outcome) {
+        for flow in &outcome.flows {
+            if let Some((at_s, reason)) = &flow.failure {
+                output::note(&format!(
+                    "note: flow.{} ended at {at_s:.3} s with seed {}, because its transport failed: {reason}; its numbers \
+                     end there",
+                    flow.name, outcome.seed
+                ));
+            }
         }
     }
 

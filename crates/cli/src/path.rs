@@ -7,7 +7,7 @@ use lasthop_emu::emulation::{Charge, EmulationPlan, End};
 use lasthop_emu::trial::{StreamResult, TrialOutcome, TrialStream};
 use lasthop_lab::trials;
 use lasthop_os::{control_group, namespace, nat};
-use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
+use lasthop_scenario::{Flow, Headers, Scenario, Traffic, Transfer};
 use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_external, replaced_flows};
 use lasthop_tcp::Config;
 
@@ -22,7 +22,7 @@ pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
             format!("remove the middlebox: --set node.{node}.middlebox=none"),
         ));
     }
-    scenario.flows.iter().position(|flow| matches!(flow.traffic, Traffic::Tcp { .. })).ok_or_else(|| {
+    scenario.flows.iter().position(Flow::is_tcp).ok_or_else(|| {
         Failure::bad_input(
             "the scenario has no TCP flow that real traffic could replace",
             "add a flow: [flow.bulk] with from = the server's node and to = the client's node",

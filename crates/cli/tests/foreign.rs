@@ -67,7 +67,7 @@ fn rows_and_metrics_without_their_unit_are_explained() {
 #[test]
 fn a_value_of_a_key_is_explained_by_the_key() {
     for value in ["cbr", "on_off"] {
-        assert!(stdout(&["explain", value]).contains("one of tcp, cbr, on_off"), "{value}");
+        assert!(stdout(&["explain", value]).contains("one of tcp, quic, cbr, on_off"), "{value}");
     }
     assert!(stdout(&["explain", "prr"]).contains("window reduction in recovery"));
 }

@@ -2,7 +2,7 @@
 
 use crate::flow::FlowSide;
 use lasthop_base::Time;
-use lasthop_stack::{Guarded, Stack};
+use lasthop_stack::{Guarded, Observed, Stack};
 use std::collections::VecDeque;
 
 /// Both ends of a flow, its application, and the datagrams in flight. The source's application writes data; the
@@ -65,6 +65,11 @@ impl StackFlow {
     /// Time and reason of the failure that has ended the flow.
     pub fn failure(&self) -> Option<(Time, &str)> {
         self.failure.as_ref().map(|(at, reason)| (*at, reason.as_str()))
+    }
+
+    /// State of the source's sender.
+    pub fn observe(&self) -> Observed {
+        self.ends[0].observe()
     }
 
     /// Number of datagrams in flight.

@@ -44,6 +44,17 @@ pub enum Congestion {
     Cubic,
 }
 
+impl Congestion {
+    /// The control of this name: `new_reno` or `cubic`.
+    pub fn named(name: &str) -> Option<Congestion> {
+        match name {
+            "new_reno" => Some(Congestion::NewReno),
+            "cubic" => Some(Congestion::Cubic),
+            _ => None,
+        }
+    }
+}
+
 /// Settings of a connection.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -57,6 +68,8 @@ pub struct Settings {
     pub largest_mtu: u16,
     /// Initial congestion window, bytes; `None`: quinn-proto's default (RFC 9002 §7.2).
     pub initial_window: Option<u64>,
+    /// Whether datagrams are ECN-capable. Without ECN, quinn-proto's validation of ECN fails, which changes nothing else.
+    pub ecn: bool,
     /// Data that the source accepts from its application beyond the acknowledged data, bytes.
     pub send_window: u64,
 }
@@ -70,6 +83,7 @@ impl Default for Settings {
             initial_mtu: 1472,
             largest_mtu: 1472,
             initial_window: None,
+            ecn: false,
             send_window: 1 << 28,
         }
     }
@@ -118,6 +132,7 @@ pub struct Quic {
     arena: BytesMut,
     /// Datagrams that the endpoint sends without a connection.
     responses: Vec<Vec<u8>>,
+    uses_ecn: bool,
     failure: Option<String>,
 }
 
@@ -162,6 +177,7 @@ impl Quic {
                 is_at_end: false,
                 arena: BytesMut::new(),
                 responses: Vec::new(),
+                uses_ecn: settings.ecn,
                 failure: None,
             })
         })
@@ -290,7 +306,7 @@ impl Stack for Quic {
         }
         let (_, connection) = self.connection.as_mut()?;
         let transmit = connection.poll_transmit(instant(now), 1, datagram)?;
-        let ecn = match transmit.ecn {
+        let ecn = match transmit.ecn.filter(|_| self.uses_ecn) {
             Some(EcnCodepoint::Ect0) => Ecn::Ect0,
             Some(EcnCodepoint::Ect1) => Ecn::Ect1,
             Some(EcnCodepoint::Ce) => Ecn::Ce,
@@ -351,7 +367,7 @@ impl Stack for Quic {
         self.is_at_end
     }
 
-    fn observe(&mut self) -> Observed {
+    fn observe(&self) -> Observed {
         let Some((_, connection)) = &self.connection else { return Observed::default() };
         let (stats, metrics) = (connection.stats(), connection.congestion_state().metrics());
         let duration = |it: std::time::Duration| Some(Duration::from_nanos(it.as_nanos() as u64));

@@ -11,7 +11,7 @@ use crate::profiles;
 use crate::reader::{TableHead, TableReader};
 use crate::replicas::{self, VariedKey};
 use crate::resolved::{Detail, Resolved};
-use crate::scenario::{Flow, Pattern, Traffic, Transfer};
+use crate::scenario::{Flow, Pattern, Quic, Traffic, Transfer};
 use crate::source::Span;
 use crate::suggest::among;
 use crate::tree::{TomlEntry, TomlTable};
@@ -194,8 +194,8 @@ fn equal_flows(
 ) -> Result<(), Problem> {
     let path = format!("flow.{}", entry.key);
     let head = TableHead { path: &path, place: entry.place };
-    let keys = language::flow(kind(reader, head, table)?);
-    let fields = reader.read(head, table, &[], keys)?;
+    let kind = kind(reader, head, table)?;
+    let fields = reader.read(head, table, &[], language::flow(kind))?;
     let from = end_node(reader, head, &fields, net, "from")?;
     let to = end_node(reader, head, &fields, net, "to")?;
     let place = fields.place("to").unwrap_or(entry.place);
@@ -215,6 +215,8 @@ fn equal_flows(
         None => tcp(reader, head, table, &fields)?,
         Some(rate) => datagrams(&fields, rate, stop),
     };
+    let quic =
+        if kind == language::QUIC { Some(quic(reader, head, table, &fields, &traffic)?) } else { None };
     let span = |key| fields.duration(key).unwrap_or(Duration::ZERO);
     let opaque = fields.flag("opaque").unwrap_or(false);
     let (stagger, mut start_spread) = (span("stagger"), span("start_spread"));
@@ -241,7 +243,9 @@ fn equal_flows(
     let is_one = each.len() == 1;
     for (number, (start, traffic)) in each.into_iter().enumerate() {
         let name = if is_one { entry.key.clone() } else { format!("{}.{}", entry.key, number + 1) };
-        let flow = Flow { name, from, to, start, start_spread, processing, extra_delay, opaque, traffic };
+        let opaque = opaque || quic.is_some();
+        let flow =
+            Flow { name, from, to, start, start_spread, processing, extra_delay, opaque, traffic, quic };
         flows.push(PlacedFlow { flow, place });
     }
     Ok(())
@@ -473,6 +477,69 @@ fn tcp(
     };
     (source.accecn, destination.accecn) = (is_accurate, is_accurate);
     Ok(Traffic::Tcp { transfer, source: source.into(), destination: destination.into() })
+}
+
+/// Smallest UDP payload of a full datagram (RFC 9000 §14), bytes.
+const SMALLEST_DATAGRAM: u64 = 1200;
+/// Headers of a TCP segment with timestamps less those of a UDP datagram, bytes: 52 - 28.
+const LONGER_HEADERS: u64 = 24;
+
+/// Settings of a QUIC connection, from the keys that a TCP flow has, too.
+fn quic(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
+    table: &TomlTable,
+    fields: &Fields,
+    traffic: &Traffic,
+) -> Result<Quic, Problem> {
+    let place = |key: &str| table.find(key).map_or(head.place, |entry| entry.place);
+    let Traffic::Tcp { transfer, source, .. } = traffic else {
+        return Err(reader
+            .problem(head.place, format!("{}: QUIC carries a stream", head.path))
+            .help("leave `rate` out"));
+    };
+    if let Transfer::Exchanges(_) | Transfer::Pauses(_) = transfer {
+        let key = ["response", "on", "write_rate", "stop"].into_iter().find(|key| fields.find(key).is_some());
+        let key = key.unwrap_or("transfer");
+        return Err(reader
+            .problem(
+                fields.place(key).unwrap_or(head.place),
+                format!("{}: a QUIC flow carries one transfer", head.key(key)),
+            )
+            .help("set `transfer`, `arrivals` or `count`, or kind = \"tcp\""));
+    }
+    let Some(congestion) = source.congestion.info.quic_name else {
+        let known = reader.catalogue.tcp.congestion.info().mechanisms.iter();
+        let known: Vec<&str> = known.filter(|info| info.quic_name.is_some()).map(|info| info.name).collect();
+        let name = source.congestion.info.name;
+        return Err(reader
+            .problem(
+                place("sender"),
+                format!(
+                    "{}: the QUIC stack has no congestion control `{name}`",
+                    head.key("sender.congestion")
+                ),
+            )
+            .help(format!("set one of: {}", known.join(", "))));
+    };
+    let datagram = u64::from(source.segment) + LONGER_HEADERS;
+    if datagram < SMALLEST_DATAGRAM {
+        return Err(reader
+            .problem(
+                fields.place("segment").unwrap_or(head.place),
+                format!(
+                    "{}: a full QUIC datagram has at least {SMALLEST_DATAGRAM} bytes",
+                    head.key("segment")
+                ),
+            )
+            .help(format!("set segment = \"{} bytes\" or more", SMALLEST_DATAGRAM - LONGER_HEADERS)));
+    }
+    Ok(Quic {
+        congestion,
+        datagram: u16::try_from(datagram).unwrap_or(u16::MAX),
+        initial_window: source.initial_window,
+        ecn: source.ecn,
+    })
 }
 
 /// Configures the reverse direction of a flow with requests and responses: the sender of the requests and their

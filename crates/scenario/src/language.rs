@@ -7,7 +7,7 @@ mod flows;
 mod links;
 mod sender;
 
-pub(crate) use flows::{any_flow, flow};
+pub(crate) use flows::{any_flow, flow, is_stream};
 pub(crate) use links::{direction, link_ends, put_direction};
 pub(crate) use sender::sender;
 
@@ -24,7 +24,9 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(10_000_000);
 const SHORTEST: Duration = Duration::from_micros(1);
 /// Largest number of replicas of one flow, and largest number of flows in a scenario.
 pub(crate) const MAX_FLOWS: u64 = 1_000_000;
-pub(crate) const TRAFFIC: &[&str] = &["tcp", "cbr", "on_off"];
+pub(crate) const TRAFFIC: &[&str] = &["tcp", QUIC, "cbr", "on_off"];
+/// QUIC in place of TCP, with the same keys.
+pub(crate) const QUIC: &str = "quic";
 
 pub(crate) const TIME: Unit = Unit::Duration(Duration::ZERO, LONGEST);
 pub(crate) const SPAN: Unit = Unit::Duration(SHORTEST, LONGEST);
@@ -128,9 +130,8 @@ pub(crate) fn tables_with_key(catalogue: &Catalogue, name: &str) -> Vec<String> 
     if is_here(&any_flow()) {
         tables.push(("[flow.NAME]".to_owned(), any_flow()))
     } else {
-        tables.extend(
-            TRAFFIC.iter().map(|kind| (format!("[flow.NAME] with kind = \"{kind}\""), flow(kind).to_vec())),
-        );
+        let kinds = TRAFFIC.iter().filter(|kind| **kind != QUIC);
+        tables.extend(kinds.map(|kind| (format!("[flow.NAME] with kind = \"{kind}\""), flow(kind).to_vec())));
     }
     tables.into_iter().filter(|(_, keys)| is_here(keys)).map(|(table, _)| table).collect()
 }

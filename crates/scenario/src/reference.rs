@@ -6,7 +6,7 @@
 use crate::catalogue::Catalogue;
 use crate::inline;
 use crate::key::{Key, Presence, ValueType, parameters};
-use crate::language::{self, TRAFFIC};
+use crate::language::{self, QUIC, TRAFFIC};
 use crate::mechanisms::LIMITS;
 use crate::quantities::takes;
 use crate::ready;
@@ -94,14 +94,15 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
         &language::node(catalogue),
     ));
     sections.push(section("[flow.NAME]", "Keys of every flow.", "flow.NAME", &language::any_flow()));
-    for kind in TRAFFIC {
+    for kind in TRAFFIC.iter().filter(|kind| **kind != QUIC) {
         let own: Vec<Key> = language::flow(kind)
             .iter()
             .filter(|key| !language::any_flow().iter().any(|any| any.name == key.name))
             .cloned()
             .collect();
         let title = format!("[flow.NAME] with kind = \"{kind}\"");
-        sections.push(section(&title, "", "flow.NAME", &own));
+        let text = if language::is_stream(kind) { QUIC_KEYS } else { "" };
+        sections.push(section(&title, text, "flow.NAME", &own));
     }
     sections.push(section(
         "[flow.NAME.sender]",
@@ -118,6 +119,11 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
     sections.extend(catalogue.seams().into_iter().flat_map(mechanisms));
     sections
 }
+
+/// A QUIC flow has the keys of a TCP flow.
+const QUIC_KEYS: &str = "A flow with kind = \"quic\" has the same keys, and those of sender and receiver. It uses `transfer`, \
+                         `arrivals`, `segment` (a full datagram has the size of a full segment), `ecn`, \
+                         `sender.congestion` (reno, cubic) and `sender.initial_window`; the others change nothing.";
 
 const DOCUMENT: &str = "Keys above all tables.";
 

@@ -90,6 +90,21 @@ pub struct Flow {
     pub opaque: bool,
     /// Traffic of the flow.
     pub traffic: Traffic,
+    /// QUIC in place of TCP. `traffic` then is [`Traffic::Tcp`], of which only the transfer applies.
+    pub quic: Option<Quic>,
+}
+
+/// A QUIC connection in place of TCP.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Quic {
+    /// Congestion control, as QUIC stacks name it ([`Info::quic_name`](lasthop_base::Info::quic_name)).
+    pub congestion: &'static str,
+    /// UDP payload of a full datagram, bytes: a full datagram has the size of a full TCP segment on the link.
+    pub datagram: u16,
+    /// Initial congestion window, datagrams.
+    pub initial_window: u32,
+    /// Whether the stack uses ECN.
+    pub ecn: bool,
 }
 
 /// Length of the IP and TCP headers without options, bytes.
@@ -98,11 +113,19 @@ const TCP_HEADERS: u64 = 40;
 const TIMESTAMPS: u64 = 12;
 /// Length of the IP and UDP headers, bytes.
 const UDP_HEADERS: u64 = 28;
+/// Length of QUIC's headers and tag in a full datagram, bytes: short header 11, stream frame 10, tag 16 (typical).
+const QUIC_HEADERS: u64 = 37;
 
 impl Flow {
+    /// Whether the flow is a TCP connection.
+    pub fn is_tcp(&self) -> bool {
+        matches!(self.traffic, Traffic::Tcp { .. }) && self.quic.is_none()
+    }
+
     /// Header bytes that links count for a packet with payload.
     pub fn header_bytes(&self, headers: Headers) -> u64 {
         match (headers, &self.traffic) {
+            (Headers::Real, _) if self.quic.is_some() => UDP_HEADERS + QUIC_HEADERS,
             (Headers::None, _) => 0,
             (Headers::Nominal(bytes), _) => u64::from(bytes),
             (Headers::Real, Traffic::Datagrams { .. }) => UDP_HEADERS,

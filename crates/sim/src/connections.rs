@@ -32,6 +32,9 @@ impl ConnectionFactory {
         let lasthop_scenario::Traffic::Tcp { transfer, source, destination } = &flow.traffic else {
             return assemble_flow(scenario, index, seed);
         };
+        if flow.quic.is_some() {
+            return assemble_flow(scenario, index, seed);
+        }
         let ends = [source.clone(), destination.clone()];
         let is_plain = matches!(transfer, Transfer::Bulk | Transfer::Bytes(_) | Transfer::Drawn { .. });
         if !self.defers || !is_plain || !self.may_defer(&ends) {

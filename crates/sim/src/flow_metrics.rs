@@ -17,6 +17,11 @@ fn lost(flow: &FlowOutcome, reason: LossReason) -> Option<f64> {
     Some(flow.account.lost[reason] as f64)
 }
 
+/// A number of TCP's endpoints; undefined for stacks of other projects.
+fn of_tcp(flow: &FlowOutcome, number: u64) -> Option<f64> {
+    (!flow.is_stack).then_some(number as f64)
+}
+
 fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
@@ -73,19 +78,23 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     FlowMetric {
         name: "data_segments",
         doc: "data segments sent, retransmissions included",
-        of: |flow| Some(flow.source.data_sent as f64),
+        of: |flow| of_tcp(flow, flow.source.data_sent),
     },
     FlowMetric {
         name: "retransmissions",
         doc: "retransmitted segments",
-        of: |flow| Some(flow.source.retransmitted as f64),
+        of: |flow| of_tcp(flow, flow.source.retransmitted),
     },
     FlowMetric {
         name: "timeouts",
         doc: "expiries of the retransmission timer",
-        of: |flow| Some(flow.source.timeouts as f64),
+        of: |flow| of_tcp(flow, flow.source.timeouts),
     },
-    FlowMetric { name: "recoveries", doc: "fast recoveries", of: |flow| Some(flow.source.recoveries as f64) },
+    FlowMetric {
+        name: "recoveries",
+        doc: "fast recoveries",
+        of: |flow| of_tcp(flow, flow.source.recoveries),
+    },
     FlowMetric {
         name: "lost_queue_full",
         doc: "packets of the flow lost in full queues",
@@ -104,7 +113,7 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     FlowMetric {
         name: "tagged_sent",
         doc: "segments sent with a tag (low priority; huang)",
-        of: |flow| Some(flow.source.tagged_sent as f64),
+        of: |flow| of_tcp(flow, flow.source.tagged_sent),
     },
     FlowMetric {
         name: "tagged_lost_channel",
@@ -155,12 +164,12 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     FlowMetric {
         name: "marked",
         doc: "data segments of the flow that arrived with a congestion mark",
-        of: |flow| Some(flow.destination.marked as f64),
+        of: |flow| of_tcp(flow, flow.destination.marked),
     },
     FlowMetric {
         name: "mark_reductions",
         doc: "window reductions caused by an echoed mark",
-        of: |flow| Some(flow.source.marks as f64),
+        of: |flow| of_tcp(flow, flow.source.marks),
     },
     FlowMetric {
         name: "lost_overshoot",
@@ -170,7 +179,7 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     FlowMetric {
         name: "acks_per_s",
         doc: "ACKs sent by the destination, 1/s",
-        of: |flow| Some(flow.ack_rate()),
+        of: |flow| (!flow.is_stack).then(|| flow.ack_rate()),
     },
     FlowMetric {
         name: "accuracy_wireless",

@@ -22,6 +22,7 @@ pub mod outcome;
 pub mod packet_history;
 pub mod pcap;
 pub mod probe;
+pub mod quic;
 pub mod rlc_metrics;
 pub mod run;
 pub mod stuck;
@@ -44,10 +45,11 @@ pub use stuck::Stuck;
 pub const SOURCES: &str = lasthop_sources::hash!();
 
 /// Hashes of the sources of all crates that determine the result of a run.
-pub const ENGINE_SOURCES: [&str; 9] = [
+pub const ENGINE_SOURCES: [&str; 10] = [
     lasthop_base::SOURCES,
     lasthop_wire::SOURCES,
     lasthop_stack::SOURCES,
+    quic::SOURCES,
     lasthop_tcp::SOURCES,
     lasthop_net::SOURCES,
     lasthop_middlebox::SOURCES,

@@ -41,6 +41,10 @@ pub struct FlowOutcome {
     pub active_s: f64,
     /// Time from the start to the run's end, s.
     pub limit_s: f64,
+    /// Whether the flow is carried by a stack of another project (QUIC). Numbers of TCP's endpoints are then undefined.
+    pub is_stack: bool,
+    /// Time in s and reason of the failure that ended a stack's flow.
+    pub failure: Option<(f64, String)>,
     /// Whether the transfer is finite.
     pub is_finite: bool,
     /// Size of a finite transfer, bytes; 0 otherwise.
@@ -153,6 +157,8 @@ impl FlowOutcome {
             began_s: engine.start(id).as_secs(),
             active_s: active,
             limit_s: end.since(engine.start(id)).as_secs(),
+            is_stack: false,
+            failure: None,
             is_finite,
             size_bytes,
             idle_s: path.as_ref().filter(|_| is_finite).map_or(0.0, |path| path.transfer_s(size_bytes)),
@@ -192,6 +198,12 @@ impl FlowOutcome {
             });
         } else if let Some(stacks) = engine.stack_flow(id) {
             [outcome.delivered_bytes, outcome.requested_bytes] = stacks.delivered();
+            outcome.is_stack = true;
+            outcome.failure = stacks.failure().map(|(at, reason)| (at.as_secs(), reason.to_owned()));
+            let observed = stacks.observe();
+            outcome.srtt_s = observed.srtt.map(|srtt| srtt.as_secs());
+            outcome.smallest_rtt_s = observed.min_rtt.map(|rtt| rtt.as_secs());
+            outcome.cwnd_bytes = observed.cwnd.unwrap_or(0);
         } else if let Traffic::Datagrams { packet, .. } = &flow.traffic {
             outcome.delivered_bytes = account.datagrams * u64::from(*packet);
         } else {

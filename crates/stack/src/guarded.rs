@@ -77,8 +77,8 @@ impl Stack for Guarded {
         self.panic.is_none() && self.stack.is_at_end()
     }
 
-    fn observe(&mut self) -> Observed {
-        self.call(Observed::default(), |stack| stack.observe())
+    fn observe(&self) -> Observed {
+        if self.panic.is_none() { self.stack.observe() } else { Observed::default() }
     }
 
     fn failure(&self) -> Option<String> {

@@ -95,7 +95,7 @@ pub trait Stack: Send {
     fn is_at_end(&self) -> bool;
 
     /// State of the sender.
-    fn observe(&mut self) -> Observed {
+    fn observe(&self) -> Observed {
         Observed::default()
     }
 

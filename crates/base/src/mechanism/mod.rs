@@ -64,6 +64,8 @@ pub struct Info {
     pub scalable: bool,
     /// For congestion controls: the equivalent in mainline Linux (`net.ipv4.tcp_congestion_control`), if any.
     pub linux_name: Option<&'static str>,
+    /// For congestion controls: the name of the same control in QUIC stacks, if any.
+    pub quic_name: Option<&'static str>,
     /// Option of `lasthop agent` that applies the mechanism to connections of a real kernel, if any.
     pub live: Option<Live>,
 }
@@ -82,6 +84,7 @@ impl Info {
         as_linux: false,
         scalable: false,
         linux_name: None,
+        quic_name: None,
         live: None,
     };
 

@@ -142,6 +142,7 @@ impl Compare {
         let ended =
             finished::consume_in_order("compare", work, |Repetition { outcome, observations, is_whole }| {
                 Failure::check_stuck(&outcome)?;
+                Failure::note_ended_flows(&outcome);
                 if !is_whole {
                     return Ok(Demand::Enough);
                 }

@@ -169,6 +169,7 @@ impl Run {
         let ended =
             finished::consume_in_order("run", work, |Repetition { outcome, observations, is_whole }| {
                 Failure::check_stuck(&outcome)?;
+                Failure::note_ended_flows(&outcome);
                 number += 1;
                 if is_whole {
                     tracker.record(0, &outcome);

@@ -41,7 +41,7 @@ impl Engine {
     pub(super) fn handle_stack_timer(&mut self, timer: u32, id: FlowId, side: FlowSide) {
         let now = self.now;
         let state = &mut self.flows[id.0 as usize];
-        let start = state.start;
+        let (start, mut share) = (state.start, state.share);
         let Some(flow) = stack_flow(state) else { return };
         if flow.failure.is_some() {
             return self.timers.reschedule(timer, Time::NEVER);
@@ -49,6 +49,8 @@ impl Engine {
         if side == flow.opener && !flow.is_open && now >= start {
             flow.is_open = true;
             flow.end(side).open(now);
+            self.concurrent.begin(&mut share);
+            self.flows[id.0 as usize].share = share;
         } else {
             let due = flow.end(side).poll_timeout(now);
             if due > now {
@@ -64,7 +66,7 @@ impl Engine {
     fn pump_stack(&mut self, id: FlowId, side: FlowSide) {
         let now = self.now;
         loop {
-            let FlowState { traffic, directions, account, .. } = &mut self.flows[id.0 as usize];
+            let FlowState { traffic, directions, account, share, .. } = &mut self.flows[id.0 as usize];
             let direction = directions[side_index(side)];
             let Traffic::NoEndpoint(NoEndpoint::Stack(flow)) = traffic else { return };
             if flow.failure.is_some() {
@@ -85,10 +87,13 @@ impl Engine {
             flow.delivered[usize::from(side == FlowSide::Source)] += read;
             match side {
                 FlowSide::Source => write(flow, now),
-                FlowSide::Destination if flow.end(side).is_at_end() && !account.is_complete() => {
-                    account.rest().completed = Some(now);
+                FlowSide::Destination => {
+                    self.concurrent.deliver(share, read);
+                    if flow.end(side).is_at_end() && !account.is_complete() {
+                        account.rest().completed = Some(now);
+                        self.concurrent.end(share);
+                    }
                 }
-                FlowSide::Destination => {}
             }
             let slot = flow.in_flight.reserve();
             let mut bytes = std::mem::take(flow.in_flight.buffer(slot));

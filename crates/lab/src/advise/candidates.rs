@@ -5,7 +5,7 @@ use super::scenarios::belongs_to;
 use super::{LinkDirection, PathParameters};
 use lasthop_base::{Duration, Value};
 use lasthop_net::link::Config;
-use lasthop_scenario::{Hop, Scenario, Traffic};
+use lasthop_scenario::{Flow, Hop, Scenario, Traffic};
 use lasthop_tcp::profile;
 use lasthop_tcp::sender::pacing;
 
@@ -182,7 +182,7 @@ struct LossyDirection<'a> {
 }
 
 fn lossy_directions(scenario: &Scenario) -> Vec<LossyDirection<'_>> {
-    let first = scenario.flows.iter().position(|flow| matches!(flow.traffic, Traffic::Tcp { .. }));
+    let first = scenario.flows.iter().position(Flow::is_tcp);
     let there = first.map(|at| &scenario.routes[at].there).into_iter().flatten();
     let has_channel = |config: &Config| config.channel.info.name != lasthop_net::channel::DEFAULT.info.name;
     let loses = |config: &Config| has_channel(config) || config.loss_plan.is_some();

@@ -26,7 +26,7 @@ pub use repetition::{Aim, RepetitionMeasures};
 use crate::progress::Progress;
 use crate::repeat::seed_of;
 use lasthop_base::Duration;
-use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
+use lasthop_scenario::{Draft, Problem, Scenario};
 use lasthop_sim::Stuck;
 use rayon::prelude::*;
 use scenarios::CandidateScenarios;
@@ -271,7 +271,7 @@ fn facts(
     let flows = if chosen.is_empty() { known } else { chosen.to_vec() };
     let is_own = |at: &usize| {
         let flow = &scenario.flows[*at];
-        let is_tcp = matches!(flow.traffic, Traffic::Tcp { .. });
+        let is_tcp = flow.is_tcp();
         is_tcp && flows.iter().any(|own| scenarios::belongs_to(&flow.name, own))
     };
     let Some(first) = (0..scenario.flows.len()).find(is_own) else {

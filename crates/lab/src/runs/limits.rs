@@ -3,7 +3,7 @@
 use super::measure;
 use super::number::plain;
 use crate::repeat::estimate_by;
-use lasthop_scenario::{Flow, Scenario, Traffic};
+use lasthop_scenario::{Flow, Scenario};
 use lasthop_sim::{FlowOutcome, Outcome};
 
 /// Largest number of TCP flows with a line for each. With more flows, one line shows the mean over all flows.
@@ -44,7 +44,7 @@ pub fn longest(scenario: &Scenario, outcomes: &[Outcome]) -> Option<(&'static st
 }
 
 fn tcp_flows(scenario: &Scenario) -> impl Iterator<Item = (usize, &Flow)> {
-    scenario.flows.iter().enumerate().filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp { .. }))
+    scenario.flows.iter().enumerate().filter(|(_, flow)| flow.is_tcp())
 }
 
 type FlowValue = fn(&FlowOutcome) -> Option<f64>;

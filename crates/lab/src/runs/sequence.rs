@@ -3,7 +3,7 @@
 use crate::document::{Block, FlowSequence, Sequence};
 use lasthop_charts::segments::{RecordingWindow, SegmentRecorder, Segments};
 use lasthop_engine::Observer;
-use lasthop_scenario::{Scenario, Traffic};
+use lasthop_scenario::Scenario;
 use std::any::Any;
 
 /// Largest number of segments and ACKs in a report, about 0.4 MB.
@@ -26,7 +26,7 @@ pub fn flows(scenario: &Scenario) -> usize {
 }
 
 fn shown(scenario: &Scenario, flows: usize) -> Vec<usize> {
-    let is_tcp = |flow: &usize| matches!(scenario.flows[*flow].traffic, Traffic::Tcp { .. });
+    let is_tcp = |flow: &usize| scenario.flows[*flow].is_tcp();
     (0..scenario.flows.len()).filter(is_tcp).take(flows).collect()
 }
 

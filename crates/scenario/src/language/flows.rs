@@ -1,6 +1,6 @@
 //! Keys of a flow, for each kind of traffic.
 
-use super::{LONGEST, MAX_FLOWS, SHORTEST, SPAN, TIME, TRAFFIC};
+use super::{LONGEST, MAX_FLOWS, QUIC, SHORTEST, SPAN, TIME, TRAFFIC};
 use crate::applications;
 use crate::key::{Key, ValueType};
 use crate::text::plain;
@@ -19,7 +19,8 @@ pub(crate) fn any_flow() -> Vec<Key> {
             "kind",
             ValueType::Unit(Unit::Word(TRAFFIC)),
             "tcp",
-            "type of traffic; cbr: datagrams at a constant bit rate; on_off: the same with pauses",
+            "type of traffic; quic: a QUIC stack in place of TCP (quinn); cbr: datagrams at a constant bit rate; on_off: \
+             the same with pauses",
         ),
         Key::default("start", ValueType::Unit(TIME), "0 s", "start time"),
         Key::default(
@@ -38,16 +39,22 @@ pub(crate) fn any_flow() -> Vec<Key> {
     ]
 }
 
-/// Keys of a flow with this kind of traffic. An unknown kind gives the keys for datagrams.
+/// Keys of a flow with this kind of traffic. An unknown kind gives the keys for datagrams. A QUIC flow has the keys of a
+/// TCP flow, so that a comparison can vary the kind.
 pub(crate) fn flow(kind: &str) -> &'static [Key] {
     static KEYS: LazyLock<Vec<Vec<Key>>> =
         LazyLock::new(|| TRAFFIC.iter().map(|kind| listed_flow(kind)).collect());
-    &KEYS[TRAFFIC.iter().position(|known| *known == kind).unwrap_or(1)]
+    &KEYS[TRAFFIC.iter().position(|known| *known == kind).unwrap_or(TRAFFIC.len() - 1)]
+}
+
+/// Whether flows of this kind carry a stream of bytes.
+pub(crate) fn is_stream(kind: &str) -> bool {
+    matches!(kind, "tcp" | QUIC)
 }
 
 fn listed_flow(kind: &str) -> Vec<Key> {
     let mut keys = any_flow();
-    if kind == "tcp" {
+    if is_stream(kind) {
         keys.extend(tcp());
         keys.extend(applications::keys());
         return keys;

@@ -76,7 +76,7 @@ pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("segment = \"1000 bytes\"", "transfer = \"0 MB\"", 30, "\"0 MB\"", "too small", "\"bulk\", or an amount"),
     ("min_rto = \"200 ms\"", "min_rto = \"61 s\"", 34, "\"61 s\"", "longer than max_rto", "max_rto longer"),
     ("min_rto = \"200 ms\"", "initial_window = 0", 34, "0", "too small: at least 1", "whole number"),
-    ("kind = \"on_off\"", "kind = \"onoff\"", 40, "\"onoff\"", "not one of tcp, cbr, on_off", "did you mean \"on_off\""),
+    ("kind = \"on_off\"", "kind = \"onoff\"", 40, "\"onoff\"", "not one of tcp, quic, cbr, on_off", "did you mean \"on_off\""),
     // Mechanisms and their parameters.
     ("recovery = \"sack\"", "recovery = \"sak\"", 33, "\"sak\"", "no recovery is called `sak`", "did you mean `sack`"),
     ("recovery = \"sack\"", "recovery = 5", 33, "5", "a number is not expected", "one of tahoe, reno"),
@@ -120,6 +120,9 @@ pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("segment = \"1000 bytes\"", "arrivals = \"poisson 1 min\"\ntransfer = \"9 KB\"", 30, "\"poisson 1 min\"", "no transfer begins within 10 s", "shorter mean interval"),
     ("segment = \"1000 bytes\"", "arrivals = \"poisson 1 us\"\ntransfer = \"9 KB\"", 30, "\"poisson 1 us\"", "more than 1000000 flows", "longer mean interval"),
     ("segment = \"1000 bytes\"", "arrivals = \"poisson 1 s\"\ntransfer = \"9 KB\"\ncount = 3", 32, "3", "already sets the number of transfers", "leave `count` or `arrivals`"),
+    ("segment = \"1000 bytes\"", "kind = \"quic\"\nsegment = \"1100 bytes\"", 31, "\"1100 bytes\"", "a full QUIC datagram has at least 1200 bytes", "1176 bytes"),
+    ("segment = \"1000 bytes\"", "kind = \"quic\"\nsegment = \"1448 bytes\"\nstop = \"5 s\"", 32, "\"5 s\"", "a QUIC flow carries one transfer", "kind = \"tcp\""),
+    ("segment = \"1000 bytes\"", "kind = \"quic\"\nsegment = \"1448 bytes\"\nsender.congestion = \"vegas\"", 32, "", "no congestion control `vegas`", "reno, cubic"),
     ("segment = \"1000 bytes\"", "sizes = \"web\"", 30, "\"web\"", "no effect without `response` or `transfer`", "set `response` or `transfer`"),
     ("server.client = \"bs\"", "server.cleint = \"bs\"", 49, "cleint", "no link has a node `cleint`", "did you mean `client`"),
     ("server.client = \"bs\"", "sever.client = \"bs\"", 49, "sever", "no link has a node `sever`", "did you mean `server`"),

@@ -56,6 +56,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
         ],
         linux_name: Some("cubic"),
+        quic_name: Some("cubic"),
         ..Info::PLAIN
     },
     build: &|values, start| match values.word("variant") {

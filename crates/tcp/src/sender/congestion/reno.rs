@@ -33,6 +33,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
         ],
         linux_name: Some("reno"),
+        quic_name: Some("new_reno"),
         ..Info::PLAIN
     },
     build: &|values, start| Box::new(Reno::new(values, &start)),

@@ -1,0 +1,71 @@
+//! QUIC flows in commands.
+
+mod common;
+
+use common::{call, objects, stderr_of, stdout};
+
+const PATH: &str = "rate=10Mbit/s,rtt=60ms,queue=50packets,loss=0.5%,duration=20s";
+
+/// TCP and QUIC run over the same path with the same losses. Numbers that only TCP's endpoints have are undefined for QUIC.
+#[test]
+fn tcp_and_quic_are_compared() {
+    let arguments = ["compare", PATH, "--vary", "flow.bulk.kind=tcp,quic", "--runs", "3", "--format", "json"];
+    let output = stdout(&arguments);
+    let rows = objects(&output);
+    let of = |kind: &str, metric: &str| {
+        let row = rows.iter().find(|row| row["x"]["flow.bulk.kind"] == kind && row["flow"] == "bulk");
+        row.unwrap_or_else(|| panic!("{kind}: {output}"))[metric]["mean"].clone()
+    };
+    for kind in ["tcp", "quic"] {
+        let kbps = of(kind, "goodput_kbps").as_f64().expect("a number");
+        assert!((1000.0..9500.0).contains(&kbps), "{kind}: {kbps}");
+        assert!(of(kind, "lost_channel").as_f64().is_some_and(|lost| lost > 0.0), "{kind}");
+    }
+    assert!(of("tcp", "retransmissions").as_f64().is_some_and(|number| number > 0.0));
+    assert!(of("quic", "retransmissions").is_null());
+}
+
+/// Equal seeds give equal bytes, in new processes and on any number of threads.
+#[test]
+fn quic_runs_repeat() {
+    let run = |jobs| {
+        stdout(&[
+            "run",
+            PATH,
+            "--set",
+            "flow.bulk.kind=quic",
+            "--runs",
+            "4",
+            "--jobs",
+            jobs,
+            "--format",
+            "json",
+        ])
+    };
+    let one = run("1");
+    assert_eq!(one, run("1"));
+    assert_eq!(one, run("2"));
+}
+
+/// Transfers complete, with completion times and slowdowns.
+#[test]
+fn quic_transfers_complete() {
+    let set = ["--set", "flow.bulk.kind=quic", "--set", "transfer=100KB", "--set", "arrivals=poisson 500 ms"];
+    let output =
+        stdout(&[&["run", PATH, "--runs", "2", "--classes", "--format", "json"][..], &set[..]].concat());
+    let row = &objects(&output)[0];
+    assert_eq!(row["flows"], 40, "{output}");
+    let slowdown = row["slowdown"]["mean"].as_f64();
+    assert!(slowdown.is_none_or(|slowdown| slowdown >= 1.0), "{output}");
+    assert!(
+        row["restricted_completed_s"]["mean"].as_f64().is_some_and(|mean| (0.1..5.0).contains(&mean)),
+        "{output}"
+    );
+}
+
+/// A control that the stack lacks is refused.
+#[test]
+fn a_control_that_quic_lacks_is_refused() {
+    let message = stderr_of(&call(&["run", PATH, "--set", "flow.bulk.kind=quic", "--set", "congestion=bbr"]));
+    assert!(message.contains("no congestion control `bbr`") && message.contains("reno, cubic"), "{message}");
+}
