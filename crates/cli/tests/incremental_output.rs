@@ -210,7 +210,7 @@ fn what_a_large_run_takes_is_said() {
     assert!(line.contains("--format csv discards outcomes"), "{line}");
     let many = ["rate=100Mbit/s,rtt=40ms,duration=3s", "--set", "flow.bulk.count=100000", "--jobs", "2"];
     let line = told(&[&many[..], &["--runs", "2", "--format", "csv"]].concat(), "of memory");
-    assert!(line.contains("about 2.1 GB of memory"), "10.7 kB per flow and thread: {line}");
+    assert!(line.contains("about 1.2 GB of memory"), "6 kB per flow and thread: {line}");
     let line = told(&["hasegawa", "--runs", MANY_RUNS, "--jobs", "2"], "estimated from the first");
     assert!(
         line.contains("1000000 runs take about ") && line.contains(" on 2 threads, estimated from the first"),

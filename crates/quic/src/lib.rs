@@ -45,13 +45,13 @@ pub enum Congestion {
 }
 
 impl Congestion {
-    /// The control of this name: `new_reno` or `cubic`.
+    /// All controls, each with its name.
+    pub const ALL: [(&'static str, Congestion); 2] =
+        [("new_reno", Congestion::NewReno), ("cubic", Congestion::Cubic)];
+
+    /// The control of this name.
     pub fn named(name: &str) -> Option<Congestion> {
-        match name {
-            "new_reno" => Some(Congestion::NewReno),
-            "cubic" => Some(Congestion::Cubic),
-            _ => None,
-        }
+        Congestion::ALL.iter().find(|(known, _)| *known == name).map(|(_, control)| *control)
     }
 }
 
