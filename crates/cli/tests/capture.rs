@@ -38,6 +38,34 @@ fn the_same_holds_behind_arq_and_with_split_acks() {
     }
 }
 
+/// Wireshark reads the datagrams of a QUIC flow: a full datagram has 1472 bytes of UDP payload, as many as fill an IPv4
+/// packet of 1500 bytes. ACKs flow back.
+#[test]
+fn quic_flows_are_udp_datagrams() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = [
+        "run",
+        LOSSY,
+        "--set",
+        "flow.bulk.kind=quic",
+        "--set",
+        "recovery=sack",
+        "--runs",
+        "1",
+        "--pcap",
+        "q.pcapng",
+    ];
+    let output = call_in(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+    let lengths = fields(&folder.path().join("q.pcapng"), "udp", &["ip.src", "udp.length"]);
+    let full = lengths.iter().filter(|row| **row == "10.0.0.1\t1480").count();
+    let back = lengths.iter().filter(|row| row.starts_with("10.0.0.2\t")).count();
+    assert!(full > 1000 && back > 300, "{full} full datagrams, {back} back");
+}
+
 #[test]
 fn headers_alone_are_enough_for_the_analysis() {
     if !has_tshark() {

@@ -13,7 +13,7 @@ use crate::packet_history::{PacketFate, PacketHistories, PacketHistory};
 use lasthop_base::Time;
 use lasthop_capture::Capture;
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
-use lasthop_scenario::{Scenario, Traffic};
+use lasthop_scenario::{Headers, Scenario, Traffic};
 use lasthop_tcp::Event;
 use lasthop_wire::bytes::{FlowAddresses, Header, Payload, emit};
 use lasthop_wire::{Body, FlowId, Packet};
@@ -42,7 +42,12 @@ struct CapturedFlow {
     ends: FlowAddresses,
     hops: [usize; 2],
     datagram_bytes: u32,
+    /// For QUIC: bytes of a packet on the link beside the UDP payload.
+    quic_headers: Option<u32>,
 }
+
+/// Length of the IPv4 and UDP headers, bytes.
+const UDP_HEADERS: u32 = 28;
 
 /// A packet to be written with the timestamp `time`. Packets with the same time are written in the order of `place`,
 /// which is the packet number.
@@ -77,7 +82,12 @@ impl<W: Write + Send> SourceCapture<W> {
                 Traffic::Tcp { .. } => 0,
             };
             let ends = ends_of(flow.from, flow.to, index);
-            flows.push(CapturedFlow { interface, ends, hops, datagram_bytes });
+            let quic_headers = flow.quic.map(|_| match scenario.headers {
+                Headers::Real => UDP_HEADERS,
+                Headers::None => 0,
+                Headers::Nominal(bytes) => bytes,
+            });
+            flows.push(CapturedFlow { interface, ends, hops, datagram_bytes, quic_headers });
         }
         let links = (0..2 * scenario.links.len())
             .map(|pipe| side_name(scenario, pipe / 2, pipe.is_multiple_of(2)))
@@ -202,7 +212,11 @@ impl<W: Write + Send> SourceCapture<W> {
         let header = Header::of(&record.packet, &flow.ends);
         let payload = match &record.packet.body {
             Body::Tcp(segment) => Payload::Pattern(segment.len),
-            Body::Datagram { .. } => Payload::Pattern(flow.datagram_bytes),
+            Body::Datagram { .. } => {
+                let of_quic =
+                    flow.quic_headers.map(|headers| record.packet.wire_bytes.saturating_sub(headers));
+                Payload::Pattern(of_quic.unwrap_or(flow.datagram_bytes))
+            }
             Body::Notice(_) => Payload::Pattern(0),
         };
         self.buffer.clear();
