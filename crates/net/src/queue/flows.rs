@@ -184,6 +184,39 @@ impl Flows {
         Some((slot.arrived_at, slot.packet))
     }
 
+    /// Packets in a flow's queue, in order.
+    pub(super) fn packets(&self, flow: u32) -> impl Iterator<Item = &Packet> {
+        let slot = |at: u32| self.slots.get(at as usize);
+        let first = slot(self.flows[flow as usize].head);
+        std::iter::successors(first, move |one| slot(one.next)).map(|slot| &slot.packet)
+    }
+
+    /// Removes the packet at a place of a flow's queue; place 0 is the first packet.
+    pub(super) fn remove(&mut self, flow: u32, place: usize) -> Option<Packet> {
+        if place == 0 {
+            return self.pop(flow).map(|(_, packet)| packet);
+        }
+        let queue = &mut self.flows[flow as usize];
+        let mut before = queue.head;
+        for _ in 1..place {
+            before = self.slots.get(before as usize)?.next;
+        }
+        let at = self.slots.get(before as usize)?.next;
+        let (next, packet) = self.slots.get(at as usize).map(|slot| (slot.next, slot.packet))?;
+        self.slots[before as usize].next = next;
+        if next == NONE {
+            queue.tail = before;
+        }
+        self.slots[at as usize].next = self.free;
+        self.free = at;
+        let bytes = u64::from(packet.wire_bytes);
+        queue.waiting -= 1;
+        queue.bytes -= bytes;
+        self.waiting -= 1;
+        self.bytes -= bytes;
+        Some(packet)
+    }
+
     /// Returns the flow with the most bytes in its queue; if several flows have as many bytes, the first of them. Scans
     /// all queues, so call this only if the router is full.
     pub(super) fn longest_queue(&self) -> u32 {

@@ -2,23 +2,25 @@
 //! of CAKE, LANMAN 2018). Defaults and rules are those of Linux's sch_cake.
 //!
 //! * This file: shaper, hashing of flows (eight ways), memory limit.
-//! * `cobalt`: drops and marks. `hosts`: fairness between hosts.
+//! * `cobalt`: drops and marks. `hosts`: fairness between hosts. `ack_filter`: removal of redundant ACKs.
 //!
 //! The shaper allows no burst: a packet may leave as soon as the previous packet would have been sent at `rate`. Flows
 //! are hashed to sets of eight queues. Each flow gets a queue of its own while a queue of its set is free. At a low
 //! rate, `target` and the interval grow with the transmission time of a packet.
 //!
 //! # Not modelled
-//! DiffServ priorities (all packets count as `besteffort`), ACK filter, NAT, framing except `overhead`, and rate
-//! estimation are not modelled. While a flow pauses, its COBALT count stays constant, whereas sch_cake decreases the
+//! DiffServ priorities (all packets count as `besteffort`), NAT, framing except `overhead`, and rate estimation are not
+//! modelled. While a flow pauses, its COBALT count stays constant, whereas sch_cake decreases the
 //! count step by step. Host fairness is off by default, whereas sch_cake's default is `triple-isolate`.
 
+mod ack_filter;
 mod cobalt;
 mod hosts;
 
 use super::flows::{Flows, SALT, hash};
 use super::{Build, Dropped, Hosts, Queue};
 use crate::discipline::Discipline;
+use ack_filter::AckFilter;
 use cobalt::{Cobalt, CobaltParameters};
 use hosts::{Isolation, Sides};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Stream, Time, Unit, Values};
@@ -78,6 +80,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "fair shares per flow; per sending host and flow; per receiving host and flow; or per flow \
                       and the busier of its two hosts (sch_cake's default). A host is a node",
             },
+            Parameter {
+                name: "ack_filter",
+                unit: Unit::Word(AckFilter::WORDS),
+                default: Some("off"),
+                doc: "removes pure ACKs that a later packet of the flow in the queue makes redundant; on: keeps one of \
+                      them; aggressive: also the last one. Removed ACKs count as acks_lost",
+            },
             SALT,
         ],
         only_if: &[OnlyIf { parameters: &["overhead"], other: "shape", is: Is::Not("0") }],
@@ -109,6 +118,7 @@ struct Cake {
     random: Stream,
     isolation: Option<Isolation>,
     needs_hosts: bool,
+    ack_filter: AckFilter,
     next_at: Time,
 }
 
@@ -133,6 +143,7 @@ impl Cake {
             random,
             isolation: None,
             needs_hosts: false,
+            ack_filter: AckFilter::named(values.word("ack_filter")),
             next_at: Time::ZERO,
         }
     }
@@ -170,6 +181,12 @@ impl Queue for Cake {
             None => self.quantum,
             Some(hosts) => hosts.on_packet(flow, &packet, self.flows.is_active(flow), self.quantum),
         };
+        if self.ack_filter != AckFilter::Off
+            && let Some(place) = self.ack_filter.redundant(self.flows.packets(flow), &packet)
+            && let Some(ack) = self.flows.remove(flow, place)
+        {
+            dropped.push((ack, LossReason::EarlyDrop));
+        }
         self.flows.push(flow, now, packet, quantum);
         while self.flows.bytes() > self.memory {
             let longest_queue = self.flows.longest_queue();

@@ -1,0 +1,43 @@
+//! CAKE's ACK filter on an uplink that carries fewer ACKs than a download needs.
+
+use lasthop_scenario::Draft;
+use lasthop_sim::{Outcome, run};
+
+/// A download of 10 Mbit/s with one ACK of 52 bytes per segment, over an uplink of 50 kbit/s: 120 ACKs/s. The receiver's
+/// window is 62.5 KB, a bandwidth-delay product of 50 ms.
+fn download(filter: &str) -> Outcome {
+    let mut draft =
+        Draft::load("rate=10Mbit/s,rtt=50ms,queue=1bdp,duration=60s,congestion=reno").expect("a path");
+    for (key, value) in [
+        ("link.path.up.rate", "50 kbit/s"),
+        ("link.path.up.queue", "cake"),
+        ("link.path.up.queue.ack_filter", filter),
+        ("receiver.ack_policy", "immediate"),
+        ("receiver.window", "buffer"),
+        ("receiver.window.size", "62500 bytes"),
+    ] {
+        draft.set(key, value).unwrap_or_else(|problem| panic!("{key}: {problem}"));
+    }
+    run(&draft.check().expect("a valid scenario"), 1)
+}
+
+/// An ACK takes 8.3 ms on the uplink. With the filter, at most two ACKs of the flow wait behind the ACK in transmission,
+/// because a third one makes one of them redundant. The RTT is then at most 50 ms, the transmission of a segment (1.2 ms)
+/// and three ACKs. The window per RTT is the goodput, with and without the filter.
+#[test]
+fn fewer_acks_carry_the_same_news() {
+    let [off, on, aggressive] = ["off", "on", "aggressive"].map(download);
+    let kbps = |outcome: &Outcome| outcome.flows[0].goodput_kbps();
+    let rtt = |outcome: &Outcome| outcome.flows[0].mean_rtt_s.expect("an RTT");
+    let ack = 52.0 * 8.0 / 50e3;
+    for filtered in [&on, &aggressive] {
+        assert!(rtt(filtered) < 0.050 + 0.0012 + 3.0 * ack, "{}", rtt(filtered));
+        assert!(rtt(&off) > rtt(filtered) + ack, "{} {}", rtt(&off), rtt(filtered));
+        assert!(kbps(filtered) > 1.1 * kbps(&off), "{} {}", kbps(filtered), kbps(&off));
+        assert!(filtered.flows[0].account.lost_backward.total() > 10_000, "ACKs are removed");
+    }
+    for outcome in [&off, &on, &aggressive] {
+        let window = kbps(outcome) * 125.0 * rtt(outcome);
+        assert!((window / 62_500.0 - 1.0).abs() < 0.05, "{window}");
+    }
+}
