@@ -141,6 +141,49 @@ impl SeamInfo {
         })
     }
 
+    /// Mistakes in the descriptions of the mechanisms: names that are missing or not unique, missing summaries, sources and
+    /// explanations, conditions that name no parameter. Empty if there are none.
+    ///
+    /// # Panics
+    /// If the default of a parameter is invalid for its unit.
+    pub fn mistakes(&self) -> Vec<String> {
+        let mut mistakes = Vec::new();
+        let mut note = |is_wrong: bool, name: &str, mistake: &str| {
+            if is_wrong {
+                mistakes.push(format!("{}.{name}: {mistake}", self.name));
+            }
+        };
+        let is_repeated =
+            |names: &[&str], name: &str| names.iter().filter(|known| **known == name).count() > 1;
+        let names = self.names();
+        note(!names.contains(&self.default.name), self.default.name, "the default is not in the list");
+        for info in &self.mechanisms {
+            let name = info.name;
+            note(name.is_empty(), name, "no name");
+            note(is_repeated(&names, name), name, "the name is not unique");
+            note(
+                info.summary.is_empty() || info.summary.ends_with('.'),
+                name,
+                "no summary, or one with a full stop",
+            );
+            note(info.source.is_empty(), name, "no source");
+            let parameters: Vec<&str> = info.parameters.iter().map(|parameter| parameter.name).collect();
+            for parameter in info.parameters {
+                let name = format!("{name}.{}", parameter.name);
+                note(parameter.name.is_empty(), &name, "no name");
+                note(is_repeated(&parameters, parameter.name), &name, "the name is not unique");
+                note(parameter.doc.is_empty(), &name, "no explanation");
+            }
+            let unknown = |parameter: &&str| !parameters.contains(parameter);
+            for rule in info.only_if {
+                let named = rule.parameters.iter().chain([&rule.other]);
+                note(named.copied().any(|it| unknown(&it)), name, "a condition names no parameter");
+            }
+            info.defaults();
+        }
+        mistakes
+    }
+
     /// Names of all mechanisms.
     pub fn names(&self) -> Vec<&'static str> {
         self.mechanisms.iter().map(|info| info.name).collect()

@@ -10,11 +10,9 @@
 //! The application reads the data of a batch at once, not at the end of the batch. The number of segments in a batch has
 //! no limit of its own. Linux ends a batch early at a segment with PSH; senders here set PSH at the end of their data only.
 
-use super::linux::Linux;
+use super::linux::{self, Linux};
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
-
-const TIMER: Unit = Unit::Duration(Duration::ZERO, Duration::from_millis(499));
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
@@ -34,24 +32,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 default: Some("65536"),
                 doc: "largest batch, bytes of payload (gro_max_size)",
             },
-            Parameter {
-                name: "quick",
-                unit: Unit::Count(0, 1000),
-                default: Some("16"),
-                doc: "number of quick ACKs at the start, and after duplicate data or a silence",
-            },
-            Parameter {
-                name: "shortest",
-                unit: TIMER,
-                default: Some("40 ms"),
-                doc: "shortest delayed ACK timer, with closely spaced batches",
-            },
-            Parameter {
-                name: "longest",
-                unit: TIMER,
-                default: Some("200 ms"),
-                doc: "longest delayed ACK timer; a longer silence restarts quick ACKs",
-            },
+            linux::QUICK,
+            linux::SHORTEST,
+            linux::LONGEST,
         ],
         ..Info::PLAIN
     },

@@ -5,32 +5,34 @@
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
+pub(super) const QUICK: Parameter = Parameter {
+    name: "quick",
+    unit: Unit::Count(0, 1000),
+    default: Some("16"),
+    doc: "number of quick ACKs at the start, and after duplicate data or a silence",
+};
+
+pub(super) const SHORTEST: Parameter = Parameter {
+    name: "shortest",
+    unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
+    default: Some("40 ms"),
+    doc: "shortest delayed ACK timer, with closely spaced segments",
+};
+
+pub(super) const LONGEST: Parameter = Parameter {
+    name: "longest",
+    unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
+    default: Some("200 ms"),
+    doc: "longest delayed ACK timer; a longer silence restarts quick ACKs",
+};
+
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "linux",
         summary: "an ACK for every second segment or after 40 to 200 ms; quick ACKs at first and while the window \
                   grows",
         source: "Sarolahti, Kuznetsov: Congestion control in Linux TCP, USENIX 2002, §4; tcp(7), TCP_QUICKACK",
-        parameters: &[
-            Parameter {
-                name: "quick",
-                unit: Unit::Count(0, 1000),
-                default: Some("16"),
-                doc: "number of quick ACKs at the start, and after duplicate data or a silence",
-            },
-            Parameter {
-                name: "shortest",
-                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
-                default: Some("40 ms"),
-                doc: "shortest delayed ACK timer, with closely spaced segments",
-            },
-            Parameter {
-                name: "longest",
-                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
-                default: Some("200 ms"),
-                doc: "longest delayed ACK timer; a longer silence restarts quick ACKs",
-            },
-        ],
+        parameters: &[QUICK, SHORTEST, LONGEST],
         as_linux: true,
         ..Info::PLAIN
     },
