@@ -109,8 +109,7 @@ impl Segments {
 
 /// Index of the flow to observe: the first TCP flow, or the first flow if none is TCP.
 pub fn observed_flow(scenario: &Scenario) -> usize {
-    let is_tcp = Flow::is_tcp;
-    scenario.flows.iter().position(is_tcp).unwrap_or(0)
+    scenario.flows.iter().position(Flow::is_tcp).unwrap_or(0)
 }
 
 /// Observer that records one flow's segments and ACKs.

@@ -20,7 +20,6 @@ pub struct StackFlow {
     pub(crate) delivered: [u64; 2],
     /// Datagrams sent by the source, then by the destination.
     pub(crate) sent: [u64; 2],
-    pub(crate) retransmissions: u64,
     /// Time of the last call of an end, and the number of calls at this time.
     pub(crate) calls: (Time, u32),
     /// Time and reason of the failure that has ended the flow.
@@ -40,7 +39,6 @@ impl StackFlow {
             is_finished: false,
             delivered: [0; 2],
             sent: [0; 2],
-            retransmissions: 0,
             calls: (Time::ZERO, 0),
             failure: None,
             in_flight: DatagramBuffers::default(),
@@ -55,11 +53,6 @@ impl StackFlow {
     /// Datagrams sent by the source, then by the destination.
     pub fn sent(&self) -> [u64; 2] {
         self.sent
-    }
-
-    /// Datagrams of the source that its stack reports as retransmissions.
-    pub fn retransmissions(&self) -> u64 {
-        self.retransmissions
     }
 
     /// Time and reason of the failure that has ended the flow.

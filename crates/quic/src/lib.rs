@@ -6,7 +6,9 @@
 //! # Randomness and time
 //! Connection identifiers (also the first destination identifier), the generator of quinn-proto's endpoint, reset keys and
 //! tokens have seeds of [`Settings::seed`]. quinn-proto's `Bbr` draws from the system and is therefore not offered. All
-//! times count from one `Instant` that the first flow of the process has read; quinn-proto uses only differences.
+//! times count from one `Instant` that the first flow of the process has read; quinn-proto uses only differences. Equal
+//! seeds give equal runs of one program on one machine. quinn-proto's CUBIC uses `f64::cbrt`, whose last bit may differ
+//! between systems.
 
 mod crypto;
 

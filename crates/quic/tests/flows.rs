@@ -32,8 +32,18 @@ fn delivered(engine: &Engine) -> u64 {
     flow.delivered()[0]
 }
 
+/// Every congestion control with a name in QUIC stacks is one of quinn-proto's controls.
+#[test]
+fn controls_have_the_names_of_the_catalogue() {
+    let catalogue = lasthop_scenario::Catalogue::default();
+    let mechanisms = &catalogue.tcp.congestion.info().mechanisms;
+    let names: Vec<&str> = mechanisms.iter().filter_map(|info| info.quic_name).collect();
+    assert_eq!(names.len(), Congestion::ALL.len());
+    assert!(names.iter().all(|name| Congestion::named(name).is_some()), "{names:?}");
+}
+
 /// Without losses, a download fills the link. A datagram of 1472 bytes has 1500 bytes on the link and at least 1435 bytes
-/// of payload: 37 bytes are a short header (up to 13), a stream frame's header (up to 8) and the tag (16).
+/// of payload: 37 bytes are a short header (at most 13), a stream frame's header (8) and the tag (16).
 #[test]
 fn a_download_fills_a_clean_link() {
     let scenario = scenario("rate=10Mbit/s,rtt=60ms,queue=1bdp,duration=20s", &[]);

@@ -213,10 +213,7 @@ impl Engine {
             // The copy must be counted before the original's fate is applied. Otherwise the original would seem to be
             // the last packet of its datagram.
             self.duplicates.add(packet);
-            let packet = *packet;
-            if let Traffic::NoEndpoint(NoEndpoint::Stack(_)) = self.flows[packet.flow.0 as usize].traffic {
-                self.keep_for_copy(&packet);
-            }
+            self.keep_for_copy(packet);
         }
         for output in &decisions {
             let (packet, due, lost) = match output {

@@ -40,17 +40,15 @@ impl Engine {
     #[cold]
     pub(super) fn handle_stack_timer(&mut self, timer: u32, id: FlowId, side: FlowSide) {
         let now = self.now;
-        let state = &mut self.flows[id.0 as usize];
-        let (start, mut share) = (state.start, state.share);
-        let Some(flow) = stack_flow(state) else { return };
+        let FlowState { traffic, start, share, .. } = &mut self.flows[id.0 as usize];
+        let Traffic::NoEndpoint(NoEndpoint::Stack(flow)) = traffic else { return };
         if flow.failure.is_some() {
             return self.timers.reschedule(timer, Time::NEVER);
         }
-        if side == flow.opener && !flow.is_open && now >= start {
+        if side == flow.opener && !flow.is_open && now >= *start {
             flow.is_open = true;
             flow.end(side).open(now);
-            self.concurrent.begin(&mut share);
-            self.flows[id.0 as usize].share = share;
+            self.concurrent.begin(share);
         } else {
             let due = flow.end(side).poll_timeout(now);
             if due > now {
@@ -80,8 +78,7 @@ impl Engine {
                 failure => failure,
             };
             if let Some(reason) = failure {
-                flow.failure = Some((now, reason));
-                return;
+                return self.fail_stack(id, reason);
             }
             let read = flow.end(side).read(now);
             flow.delivered[usize::from(side == FlowSide::Source)] += read;
@@ -106,8 +103,8 @@ impl Engine {
                 return self.timers.at_latest(timer_of(id.0 as usize, side), due);
             };
             if length == 0 || length > MAX_DATAGRAM {
-                flow.failure = Some((now, format!("sends a datagram of {length} bytes")));
-                return flow.in_flight.release(slot);
+                flow.in_flight.release(slot);
+                return self.fail_stack(id, format!("sends a datagram of {length} bytes"));
             }
             let headers = match (flow.end(side).layer(), direction.overhead()) {
                 (Layer::Ip, _) => 0,
@@ -116,7 +113,6 @@ impl Engine {
             };
             let is_retransmission = sent.is_retransmission == Some(true);
             flow.sent[side_index(side)] += 1;
-            flow.retransmissions += u64::from(is_retransmission && side == FlowSide::Source);
             let mut packet = Packet {
                 flow: id,
                 route: direction.route(),
@@ -128,6 +124,17 @@ impl Engine {
                 ..empty_packet()
             };
             self.send_from_host(&mut packet, direction.first, direction.host());
+        }
+    }
+
+    /// Ends a flow at a fault of its stack. The stack is not called again.
+    #[cold]
+    fn fail_stack(&mut self, id: FlowId, reason: String) {
+        let FlowState { traffic, account, share, .. } = &mut self.flows[id.0 as usize];
+        let Traffic::NoEndpoint(NoEndpoint::Stack(flow)) = traffic else { return };
+        flow.failure = Some((self.now, reason));
+        if flow.is_open && !account.is_complete() {
+            self.concurrent.end(share);
         }
     }
 

@@ -271,8 +271,7 @@ fn facts(
     let flows = if chosen.is_empty() { known } else { chosen.to_vec() };
     let is_own = |at: &usize| {
         let flow = &scenario.flows[*at];
-        let is_tcp = flow.is_tcp();
-        is_tcp && flows.iter().any(|own| scenarios::belongs_to(&flow.name, own))
+        flow.is_tcp() && flows.iter().any(|own| scenarios::belongs_to(&flow.name, own))
     };
     let Some(first) = (0..scenario.flows.len()).find(is_own) else {
         let why = "the scenario has no TCP flow: advice needs at least one";

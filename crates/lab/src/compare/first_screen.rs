@@ -49,17 +49,13 @@ impl Comparison {
 
     /// Classes of flows, each with a curve of its own; empty if all flows share a curve. Classes have curves if every
     /// case has the same two classes or more, one of them with several flows.
-    fn drawn_classes(&self, quantity: Quantity) -> Vec<String> {
-        let of = |case: &ComparedCase| {
-            let mut classes: Vec<String> = Vec::new();
-            for flow in &case.scenario.flows {
-                let class = class_of(&flow.name);
-                if classes.last().is_none_or(|last| last != class) {
-                    classes.push(class.to_owned());
-                }
-            }
+    fn drawn_classes(&self, quantity: Quantity) -> Vec<&str> {
+        fn of(case: &ComparedCase) -> Vec<&str> {
+            let mut classes: Vec<&str> =
+                case.scenario.flows.iter().map(|flow| class_of(&flow.name)).collect();
+            classes.dedup();
             classes
-        };
+        }
         let classes = self.cases.first().map_or(Vec::new(), of);
         let is_drawn = self.only.is_none()
             && matches!(quantity, Quantity::OfFlow(_))
