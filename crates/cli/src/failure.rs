@@ -59,17 +59,19 @@ impl Failure {
         }
     }
 
-    /// Notes of flows that a fault of their transport implementation has ended.
+    /// Notes the first flow of a run that a fault of its transport implementation has ended, and the number of others.
     pub(crate) fn note_ended_flows(outcome: &Outcome) {
-        for flow in &outcome.flows {
-            if let Some((at_s, reason)) = &flow.failure {
-                output::note(&format!(
-                    "note: flow.{} ended at {at_s:.3} s with seed {}, because its transport failed: {reason}; its numbers \
-                     end there",
-                    flow.name, outcome.seed
-                ));
-            }
-        }
+        let mut failed = outcome.flows.iter().filter_map(|flow| Some((flow, flow.failure.as_ref()?)));
+        let Some((flow, (at_s, reason))) = failed.next() else { return };
+        let others = match failed.count() {
+            0 => String::new(),
+            count => format!(" (and {count} more)"),
+        };
+        output::note(&format!(
+            "note: flow.{}{others} ended at {at_s:.3} s with seed {}, because its transport failed: {reason}; its numbers \
+             end there",
+            flow.name, outcome.seed
+        ));
     }
 
     #[cfg(target_os = "linux")]

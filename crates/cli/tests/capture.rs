@@ -46,18 +46,7 @@ fn quic_flows_are_udp_datagrams() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let arguments = [
-        "run",
-        LOSSY,
-        "--set",
-        "flow.bulk.kind=quic",
-        "--set",
-        "recovery=sack",
-        "--runs",
-        "1",
-        "--pcap",
-        "q.pcapng",
-    ];
+    let arguments = ["run", LOSSY, "--set", "flow.bulk.kind=quic", "--runs", "1", "--pcap", "q.pcapng"];
     let output = call_in(folder.path(), &arguments);
     assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
     let lengths = fields(&folder.path().join("q.pcapng"), "udp", &["ip.src", "udp.length"]);

@@ -215,8 +215,12 @@ fn equal_flows(
         None => tcp(reader, head, table, &fields)?,
         Some(rate) => datagrams(&fields, rate, stop),
     };
-    let quic =
-        if kind == language::QUIC { Some(quic(reader, head, table, &fields, &traffic)?) } else { None };
+    let quic = match &traffic {
+        Traffic::Tcp { transfer, source, .. } if kind == language::QUIC => {
+            Some(quic(reader, head, table, &fields, (transfer, source))?)
+        }
+        _ => None,
+    };
     let span = |key| fields.duration(key).unwrap_or(Duration::ZERO);
     let opaque = fields.flag("opaque").unwrap_or(false);
     let (stagger, mut start_spread) = (span("stagger"), span("start_spread"));
@@ -481,7 +485,7 @@ fn tcp(
 
 /// Smallest UDP payload of a full datagram (RFC 9000 §14), bytes.
 const SMALLEST_DATAGRAM: u64 = 1200;
-/// Headers of a TCP segment with timestamps less those of a UDP datagram, bytes: 52 - 28.
+/// IPv4 and TCP headers with timestamps less IPv4 and UDP headers, bytes: 52 - 28.
 const LONGER_HEADERS: u64 = 24;
 
 /// Settings of a QUIC connection, from the keys that a TCP flow has, too.
@@ -490,14 +494,8 @@ fn quic(
     head: TableHead<'_>,
     table: &TomlTable,
     fields: &Fields,
-    traffic: &Traffic,
+    (transfer, source): (&Transfer, &Config),
 ) -> Result<Quic, Problem> {
-    let place = |key: &str| table.find(key).map_or(head.place, |entry| entry.place);
-    let Traffic::Tcp { transfer, source, .. } = traffic else {
-        return Err(reader
-            .problem(head.place, format!("{}: QUIC carries a stream", head.path))
-            .help("leave `rate` out"));
-    };
     if let Transfer::Exchanges(_) | Transfer::Pauses(_) = transfer {
         let key = ["response", "on", "write_rate", "stop"].into_iter().find(|key| fields.find(key).is_some());
         let key = key.unwrap_or("transfer");
@@ -514,7 +512,7 @@ fn quic(
         let name = source.congestion.info.name;
         return Err(reader
             .problem(
-                place("sender"),
+                table.find("sender").map_or(head.place, |entry| entry.place),
                 format!(
                     "{}: the QUIC stack has no congestion control `{name}`",
                     head.key("sender.congestion")

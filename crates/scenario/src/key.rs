@@ -25,6 +25,8 @@ pub(crate) enum ValueType {
     Text,
     Node,
     File,
+    /// A file, or an arrival process ([`crate::arrivals`]).
+    FileOrProcess,
     /// A mechanism: its name, or a table with `kind` and the parameters.
     Mechanism(SeamInfo),
     Table,

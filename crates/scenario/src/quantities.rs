@@ -134,6 +134,7 @@ pub(crate) fn takes(value_type: &ValueType) -> String {
         ValueType::Text => "a text in quotes".to_owned(),
         ValueType::Node => "the name of a node in quotes".to_owned(),
         ValueType::File => "the name of a file in quotes".to_owned(),
+        ValueType::FileOrProcess => "the name of a file in quotes, or \"poisson 80 ms\"".to_owned(),
         ValueType::Mechanism(seam) => format!("one of {}", seam.names().join(", ")),
         ValueType::Table => "a table".to_owned(),
     }
@@ -176,6 +177,7 @@ pub(crate) fn example(value_type: &ValueType) -> String {
         ValueType::Text => "\"…\"".to_owned(),
         ValueType::Node => "\"server\"".to_owned(),
         ValueType::File => "\"link.down\"".to_owned(),
+        ValueType::FileOrProcess => "\"poisson 80 ms\"".to_owned(),
         ValueType::Mechanism(seam) => {
             format!("\"{}\"", seam.names().first().copied().unwrap_or_default())
         }

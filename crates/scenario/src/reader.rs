@@ -116,17 +116,13 @@ impl TableReader<'_> {
                 quantities::word_or(self, head, key, words, unit, node).map(FieldValue::Value)
             }
             ValueType::Text => quantities::text(self, head, key, node).map(FieldValue::Text),
-            ValueType::File => {
-                // File names in a scenario are relative to the document. The result is relative to the working
-                // directory.
-                let name = quantities::text(self, head, key, node)?;
-                if name.starts_with(crate::ready::TRACE_PREFIX)
-                    || crate::arrivals::process_of(&name).is_some()
-                {
-                    return Ok(FieldValue::Text(name.to_string()));
+            ValueType::File => self.file(head, key, node).map(FieldValue::Text),
+            ValueType::FileOrProcess => {
+                let text = quantities::text(self, head, key, node)?;
+                match crate::arrivals::process_of(&text) {
+                    Some(_) => Ok(FieldValue::Text(text)),
+                    None => self.file(head, key, node).map(FieldValue::Text),
                 }
-                let directory = &self.sources[node.place.source].directory;
-                Ok(FieldValue::Text(directory.join(name).to_string_lossy().into_owned()))
             }
             ValueType::Node => quantities::name(self, head, key, node).map(FieldValue::Text),
             ValueType::Mechanism(seam) => {
@@ -134,6 +130,16 @@ impl TableReader<'_> {
             }
             ValueType::Table => Err(self.problem(node.place, format!("{} is a table", head.key(key.name)))),
         }
+    }
+
+    /// Name of a file, relative to the working directory. File names in a scenario are relative to the document.
+    fn file(&self, head: TableHead<'_>, key: &Key, node: &TomlNode) -> Result<String, Problem> {
+        let name = quantities::text(self, head, key, node)?;
+        if name.starts_with(crate::ready::TRACE_PREFIX) {
+            return Ok(name);
+        }
+        let directory = &self.sources[node.place.source].directory;
+        Ok(directory.join(name).to_string_lossy().into_owned())
     }
 
     fn default_value(&self, head: TableHead<'_>, key: &Key, text: &str) -> Result<FieldValue, Problem> {

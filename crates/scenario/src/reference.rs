@@ -121,7 +121,7 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
 }
 
 /// A QUIC flow has the keys of a TCP flow.
-const QUIC_KEYS: &str = "A flow with kind = \"quic\" has the same keys, and those of sender and receiver. It uses `transfer`, \
+const QUIC_KEYS: &str = "A flow with kind = \"quic\" has the same keys, and those of sender and receiver. A QUIC flow uses `transfer`, \
                          `arrivals`, `segment` (a full datagram has the size of a full segment), `ecn`, \
                          `sender.congestion` (reno, cubic) and `sender.initial_window`; the others change nothing.";
 

@@ -99,7 +99,8 @@ pub struct Flow {
 pub struct Quic {
     /// Congestion control, as QUIC stacks name it ([`Info::quic_name`](lasthop_base::Info::quic_name)).
     pub congestion: &'static str,
-    /// UDP payload of a full datagram, bytes: a full datagram has the size of a full TCP segment on the link.
+    /// UDP payload of a full datagram, bytes, at least 1200: with real headers, a full datagram has the size of a full TCP
+    /// segment with timestamps on the link.
     pub datagram: u16,
     /// Initial congestion window, datagrams.
     pub initial_window: u32,
@@ -113,7 +114,8 @@ const TCP_HEADERS: u64 = 40;
 const TIMESTAMPS: u64 = 12;
 /// Length of the IP and UDP headers, bytes.
 const UDP_HEADERS: u64 = 28;
-/// Length of QUIC's headers and tag in a full datagram, bytes: short header 11, stream frame 10, tag 16 (typical).
+/// Length of QUIC's headers and tag in a full datagram, bytes: short header with a connection identifier of 8 bytes (at
+/// most 13), header of a stream frame (8 up to an offset of 1 GiB), tag (16).
 const QUIC_HEADERS: u64 = 37;
 
 impl Flow {

@@ -177,7 +177,9 @@ fn property(key: &Key) -> Value {
     let mut schema = match &key.value_type {
         ValueType::Unit(unit) => self::unit(unit),
         ValueType::WordOr(words, otherwise) => json!({ "anyOf": [{ "enum": words }, unit(otherwise)] }),
-        ValueType::Text | ValueType::File => json!({ "type": "string", "minLength": 1 }),
+        ValueType::Text | ValueType::File | ValueType::FileOrProcess => {
+            json!({ "type": "string", "minLength": 1 })
+        }
         ValueType::Node => json!({ "$ref": "#/$defs/name" }),
         ValueType::Mechanism(seam) => json!({ "$ref": format!("#/$defs/{}", definition(seam)) }),
         ValueType::Table => json!({ "type": "object" }),

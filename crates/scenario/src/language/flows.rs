@@ -113,7 +113,7 @@ fn tcp() -> Vec<Key> {
         ),
         Key::optional(
             "arrivals",
-            ValueType::File,
+            ValueType::FileOrProcess,
             "web.arrivals",
             "file of transfers, next to the scenario's file. Each line has a start in seconds and a size in bytes. Or \
              \"poisson 80 ms\": transfers of mean size `transfer` at random times, drawn anew in each run, within \
