@@ -1,4 +1,5 @@
-//! Passes compiler and commit to the program: instruction counts depend on the compiler, and results name the commit.
+//! Passes the compiler and the commit to the program. Instruction counts depend on the compiler, and results name the
+//! commit.
 
 use std::env;
 use std::process::Command;
@@ -13,7 +14,7 @@ fn main() {
             Command::new("git").args(arguments).output().ok().filter(|output| output.status.success());
         output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
     };
-    // Makes cargo run this script again at another commit. A build with uncommitted changes names the same commit.
+    // Makes cargo rerun this script if HEAD changes. A build with uncommitted changes names the last commit.
     for file in ["HEAD", "logs/HEAD"] {
         let path = git(&["rev-parse", "--git-path", file]);
         if !path.is_empty() {

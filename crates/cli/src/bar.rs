@@ -1,4 +1,4 @@
-//! Progress on standard error: a progress bar on a terminal, otherwise occasional lines.
+//! Progress of the work on standard error: a progress bar on a terminal, otherwise a line from time to time.
 
 use crate::output;
 use crate::rounded;
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 /// Minimum interval between two printed lines, and minimum time from the start of the work to the first line.
 const MIN_INTERVAL: Duration = Duration::from_secs(5);
-/// Interval after which a line is due even if less than a tenth of the work has been done since the last line.
+/// Interval after which a line is printed even if less than a tenth of the work has been done since the last line.
 const MAX_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Number of steps of a bar whose length is the share of the virtual time that has been simulated.
+/// Number of steps of a progress bar that shows the share of the virtual time already simulated.
 const SHARES: u64 = 10_000;
 
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Bar {
 
 enum Display {
     Drawn(ProgressBar),
-    /// A bar of [`SHARES`] steps, and the state of the text beside the bar.
+    /// Progress bar of [`SHARES`] steps, and the counts printed beside the bar.
     Runs(ProgressBar, LineSchedule),
     Lines {
         updates: Sender<Update>,
@@ -49,14 +49,14 @@ impl Bar {
         self.with(|part| match part {
             Some(Display::Drawn(bar)) => bar.inc(steps),
             Some(Display::Runs(_, schedule)) => schedule.done += steps,
-            // Sending does not fail: the printing thread receives until this part of the work ends.
+            // Sending cannot fail: the printing thread receives until this part of the work ends.
             Some(Display::Lines { updates, .. }) => drop(updates.send(Update::Done(steps))),
             None => {}
         });
     }
 
-    /// Starts a part of the work whose steps are runs. All runs together simulate `total_s` seconds, and progress is
-    /// measured in virtual time.
+    /// Starts a part of the work whose steps are runs. Progress is measured in virtual time; all runs together simulate
+    /// `total_s` seconds.
     pub(crate) fn begin_runs(&self, part: &str, runs: u64, total_s: f64) {
         let bar = ProgressBar::with_draw_target(Some(SHARES), ProgressDrawTarget::stderr());
         let schedule = LineSchedule { total_s, ..LineSchedule::new(part, runs) };
@@ -65,7 +65,7 @@ impl Bar {
         self.with(|part| *part = begun);
     }
 
-    /// Virtual time simulated so far, s.
+    /// Reports the virtual time simulated so far, s.
     pub(crate) fn simulated(&self, seconds: f64) {
         self.with(|part| match part {
             Some(Display::Runs(bar, schedule)) => {
@@ -172,7 +172,7 @@ struct LineSchedule {
     part: String,
     steps: u64,
     done: u64,
-    /// Virtual time of all steps, s; 0 if the steps are not runs.
+    /// Virtual time of all steps together, s; 0 if the steps are not runs.
     total_s: f64,
     /// Virtual time simulated so far, s.
     simulated_s: f64,
@@ -186,13 +186,13 @@ impl LineSchedule {
         LineSchedule { part: part.to_owned(), steps, done: 0, total_s: 0.0, simulated_s: 0.0, last }
     }
 
-    /// Changes the total number of steps, and the virtual time in proportion.
+    /// Changes the total number of steps, and the total virtual time in proportion.
     fn expect(&mut self, steps: u64) {
         self.total_s *= steps as f64 / self.steps.max(1) as f64;
         self.steps = steps;
     }
 
-    /// Share of the work that is done, 0 to 1.
+    /// Returns the share of the work that is done, 0 to 1.
     fn share(&self) -> f64 {
         if self.total_s > 0.0 {
             (self.simulated_s / self.total_s).min(1.0)
@@ -201,7 +201,7 @@ impl LineSchedule {
         }
     }
 
-    /// `run: 3 of 10, 200 of 600 s simulated`.
+    /// Returns the counts as text, for example `run: 3 of 10, 200 of 600 s simulated`.
     fn counts(&self) -> String {
         let LineSchedule { part, steps, done, total_s, simulated_s, .. } = self;
         let counts = format!("{part}: {done} of {steps}");

@@ -1,13 +1,13 @@
-//! Estimates of time and memory, printed before and during a large run. No run is refused.
+//! Estimates of time and memory, printed before and during a large run. A large estimate does not prevent the run.
 
 use crate::output;
 use crate::rounded;
 use lasthop_lab::cost::{Cost, RunPlan};
 use std::time::Duration;
 
-/// Minimum estimated time for which a note is printed, s.
+/// Minimum estimated time at which a note is printed, s.
 const LONG_S: f64 = 60.0;
-/// Minimum estimated memory for which a note is printed, bytes.
+/// Minimum estimated memory at which a note is printed, bytes.
 const LARGE_BYTES: f64 = 1e9;
 
 pub(crate) fn print_if_large(cost: &Cost, plan: &RunPlan) {
@@ -52,7 +52,7 @@ fn threads(count: usize) -> String {
     if count == 1 { "one thread".to_owned() } else { format!("{count} threads") }
 }
 
-/// Available memory (`MemAvailable`), bytes; `None` if unknown.
+/// Returns the available memory (`MemAvailable` in /proc/meminfo), bytes; `None` if unknown.
 fn free_bytes() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -17,7 +17,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) enum Failure {
     Scenario(Problem),
     Other(u8, PlainProblem),
-    /// Exit status of the user's command, which has printed its own message.
+    /// Exit status of the user's command. The command has printed its own message.
     #[cfg(target_os = "linux")]
     Command(u8),
     /// Interruption by the user, with a message about the progress.
@@ -31,7 +31,7 @@ impl Failure {
         Failure::Other(BAD_INPUT, PlainProblem::new(message, help))
     }
 
-    /// Interruption without a message.
+    /// Creates an interruption without a message.
     #[cfg(target_os = "linux")]
     pub(crate) fn interrupted() -> Failure {
         Failure::Command(INTERRUPTED)
@@ -79,13 +79,13 @@ impl Failure {
         Failure::invalid_as(INVALID, message, help)
     }
 
-    /// [`Failure::invalid`] with an exit status chosen by the user.
+    /// Creates a [`Failure::invalid`] with an exit status chosen by the user.
     #[cfg(target_os = "linux")]
     pub(crate) fn invalid_as(status: u8, message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Other(status, PlainProblem::new(message, help))
     }
 
-    /// Message as one line, without the help.
+    /// Returns the message as one line, without the help text.
     pub(crate) fn message(&self) -> String {
         match self {
             Failure::Scenario(problem) => problem.to_string(),
@@ -108,8 +108,8 @@ impl Failure {
         }
     }
 
-    /// Formats the complete message. Underlines the faulty text if its position is known. The last line names the entry
-    /// of the troubleshooting page, if there is one.
+    /// Formats the complete message. Underlines the faulty text if its position is known. If the troubleshooting page
+    /// has an entry about the message, the last line names this entry.
     pub(crate) fn render(self: &Failure) -> String {
         let report = match self {
             Failure::Scenario(problem) => Report::new(problem.clone()),
@@ -135,7 +135,7 @@ impl From<Problem> for Failure {
 }
 
 impl From<lasthop_sweep::store::Error> for Failure {
-    /// Classifies wrong paths and wrong contents as bad input, and errors of an open store as failures.
+    /// Returns a failure if the store is in use, full or broken; otherwise bad input.
     fn from(error: lasthop_sweep::store::Error) -> Failure {
         use lasthop_sweep::store::Error;
         let (message, help) = (error.to_string(), error.help());
@@ -149,7 +149,7 @@ impl From<lasthop_sweep::store::Error> for Failure {
 /// Sets the style of error messages: coloured and wrapped on a terminal, otherwise unwrapped.
 pub(crate) fn install_style() {
     let is_terminal = std::io::stderr().is_terminal();
-    // The error is ignored, because only a second call fails.
+    // The error is ignored, because only a second call of `set_hook` fails.
     let _ = miette::set_hook(Box::new(move |_| {
         Box::new(MietteHandlerOpts::new().terminal_links(false).wrap_lines(is_terminal).build())
     }));

@@ -1,4 +1,4 @@
-//! Consumes results of concurrent runs in order, until all are done or the user interrupts.
+//! Consumes the results of concurrent runs in order, until all runs are done or the user interrupts.
 
 use crate::bar::Bar;
 use crate::cost;
@@ -38,21 +38,21 @@ impl Completion {
     }
 }
 
-/// Answer of a consumer after each result: whether to continue the remaining runs.
+/// Decision of the consumer after each result: whether the remaining runs continue.
 pub(crate) enum Demand {
     All,
-    /// Continue; the consumer will probably need this many results in total.
+    /// Continue; the consumer expects to need this number of results in total.
     Expect(u64),
-    /// Stop; runs in progress are abandoned.
+    /// Stop; the runs in progress are abandoned.
     Enough,
 }
 
 /// Passes the results to `consume` in order. A result is passed as soon as this result and all earlier results are
 /// available. `consume` may end the work early. If the user interrupts before the first run is complete, `consume`
-/// receives this run up to the interruption.
+/// receives the results of the first run up to the interruption.
 ///
 /// # Errors
-/// The first error of `consume`. Runs in progress are then abandoned.
+/// The first error of `consume`. The runs in progress are then abandoned.
 pub(crate) fn consume_in_order(
     part: &str,
     mut work: InOrder<Repetition>,
@@ -97,7 +97,7 @@ pub(crate) fn consume_in_order(
                 if consumed > 0 || work.clock().is_none() {
                     return Ok(Completion::of(consumed, work.count()));
                 }
-                // No run is complete: the next result is the first run up to now.
+                // No run is complete. The next result is the first run, cut off at the interruption.
                 work.begin_no_more();
                 work.clock().inspect(|clock| clock.stop());
             }

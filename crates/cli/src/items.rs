@@ -1,4 +1,4 @@
-//! Formats the results of a reproduction: as tables for people, and as JSON objects or CSV rows for programs.
+//! Formats the results of a reproduction as tables, JSON objects or CSV rows.
 
 use crate::provenance::Provenance;
 use crate::table;
@@ -12,11 +12,11 @@ use lasthop_lab::study::tables::distance;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Prefix of items that assume another answer to one of the questions that the paper leaves open.
+/// Prefix of the names of items that are computed with another answer to one of the paper's open questions.
 const SENSITIVITY: &str = "sensitivity-";
-/// Prefix of items that check a claim of the paper.
+/// Prefix of the names of items that check a claim of the paper.
 const CLAIM: &str = "claim-";
-/// Suffix of items that repeat a gain in another unit.
+/// Suffix of the names of items that repeat a gain in kbit/s.
 const IN_OTHER_UNITS: &str = "-kbps";
 
 pub(crate) fn tables(reproduction: &Reproduction) -> String {
@@ -200,7 +200,7 @@ fn questions(items: &[&Item]) -> Table {
     }
 }
 
-/// Name of an item without the prefix `sensitivity-`, and without `beginning` after this prefix.
+/// Returns the name of an item without the prefix `sensitivity-`, and without `beginning` after this prefix.
 fn without<'a>(name: &'a str, beginning: &str) -> &'a str {
     let name = name.strip_prefix(SENSITIVITY).unwrap_or(name);
     name.strip_prefix(beginning).unwrap_or(name)
@@ -220,7 +220,7 @@ fn grouped<'a, const N: usize>(items: &[&'a Item], key: impl Fn(&Item) -> [Strin
     groups
 }
 
-/// Measured mean with its interval: `1915 ± 12`, or the mean alone.
+/// Formats the measured mean with its 95 % interval, for example `1915 ± 12`, or the mean alone.
 pub(crate) fn measured(item: &Item) -> Option<String> {
     let mean = item.measured.filter(|mean| mean.is_finite())?;
     Some(match item.ci95 {
@@ -231,13 +231,13 @@ pub(crate) fn measured(item: &Item) -> Option<String> {
     })
 }
 
-/// Coordinates of an item as text: `ber=7e-5, setting=default`.
+/// Formats the coordinates of an item, for example `ber=7e-5, setting=default`.
 pub(crate) fn coordinates(x: &Map<String, Value>) -> String {
     let each: Vec<String> = x.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
     each.join(", ")
 }
 
-/// Formats a value: text without quotes, numbers as short as possible.
+/// Formats a JSON value: text without quotes, numbers as short as possible.
 fn shown(value: &Value) -> String {
     match (value, value.as_f64()) {
         (Value::String(text), _) => text.clone(),

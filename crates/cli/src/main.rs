@@ -1,19 +1,23 @@
-//! `lasthop`: the command line. Only this crate prints and exits.
+//! `lasthop`: the command line. Only this crate writes to standard output and exits the process.
 //!
 //! * [`command`]: one file per command (flags, calls, output).
 //! * [`values`], [`scenario_args`]: flags shared by several commands, and their parsers.
 //! * [`reference`](mod@reference): every key, column and field, as text and as Markdown.
 //! * [`items`]: results of a reproduction as tables, JSON and CSV.
 //! * [`provenance_chapter`]: the last chapter of a report: command line and scenario.
-//! * [`failure`]: errors, their messages and exit statuses; [`troubleshooting`]: entries of the page about messages.
-//! * [`output`]: standard output, and notes on standard error; [`table`] aligns columns.
-//! * [`target`]: files written atomically, and files that grow.
+//! * [`failure`]: errors, their messages and exit statuses.
+//! * [`troubleshooting`]: entries of the troubleshooting page, by error message.
+//! * [`output`]: standard output, and notes on standard error.
+//! * [`table`]: formats tables.
+//! * [`target`]: output files, written atomically or growing.
 //! * [`finished`]: consumes results of concurrent runs in order.
-//! * [`path`]: converts a scenario to a path for real traffic; [`real_sender`]: TCP implementation at the ends of that
-//!   path.
-//! * [`bar`]: progress on standard error; [`cost`]: estimates of time and memory; [`rounded`]: rounded times and sizes.
+//! * [`path`]: converts a scenario to a path for real traffic.
+//! * [`real_sender`]: TCP implementation at the ends of a path for real traffic.
+//! * [`bar`]: progress on standard error.
+//! * [`cost`]: estimates of time and memory.
+//! * [`rounded`]: rounded times and amounts of memory.
 //!
-//! Exit status: 0, 1 (failed), 2 (bad input), 3 (invalid real-time run), 130 (interrupted).
+//! Exit statuses: 0 (success), 1 (failed), 2 (bad input), 3 (invalid real-time run), 130 (interrupted).
 
 mod bar;
 mod command;
@@ -89,8 +93,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Suggests `--set` instead of an unknown flag if the flag has the name of a scenario key, or the name that another
-/// tool uses for such a key.
+/// Returns the flag to use instead of an unknown flag: `--set` if the flag has the name of a scenario key, or the flag
+/// or key that corresponds to another tool's name.
 fn scenario_key_tip(error: &clap::Error) -> Option<String> {
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
     if error.kind() != ErrorKind::UnknownArgument {
@@ -124,7 +128,7 @@ fn given_command() -> clap::Command {
     command
 }
 
-/// Value that the user gave to a flag, as `--duration=10s` or `--duration 10s`.
+/// Returns the value that the user gave to a flag, as `--duration=10s` or `--duration 10s`.
 fn flag_value(flag: &str) -> Option<String> {
     let mut given = std::env::args().skip_while(|part| {
         part.strip_prefix("--").and_then(|part| part.split('=').next()).is_none_or(|name| name != flag)
@@ -138,7 +142,7 @@ fn flag_value(flag: &str) -> Option<String> {
 
 fn print_clap_error(mut error: clap::Error) -> ExitCode {
     if let ErrorKind::DisplayHelp | ErrorKind::DisplayVersion = error.kind() {
-        // A closed pipe is not an error.
+        // Write errors are ignored, because a closed pipe is not a failure of the program.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }

@@ -17,10 +17,11 @@ pub(crate) enum Format {
     Csv,
 }
 
-/// Smallest width for which a text is laid out, columns of the terminal.
+/// Minimum width to which text is wrapped, terminal columns.
 const MIN_WIDTH: usize = 20;
 
-/// Columns for a text on standard output: `COLUMNS`, else the terminal's width; `None` (no limit) in a pipe or a file.
+/// Returns the width of standard output, terminal columns: `COLUMNS` if set, otherwise the width of the terminal.
+/// Returns `None` (no limit) if standard output is a pipe or a file and `COLUMNS` is not set.
 pub(crate) fn width() -> Option<usize> {
     let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let width = set.or_else(|| {
@@ -30,8 +31,8 @@ pub(crate) fn width() -> Option<usize> {
     width.map(|width| width.max(MIN_WIDTH))
 }
 
-/// Breaks the text into lines of at most `width` columns of the terminal. A continuation line has the indentation of
-/// the line that it continues.
+/// Wraps the text into lines of at most `width` terminal columns; longer words are not broken. A continuation line has
+/// the indentation of the line that it continues.
 pub(crate) fn filled(text: &str, width: usize) -> String {
     let lines = text.split('\n').map(|line| {
         let indent = " ".repeat(line.len() - line.trim_start_matches(' ').len());
@@ -45,7 +46,7 @@ pub(crate) fn filled(text: &str, width: usize) -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
-/// Breaks the text into lines that fit standard output.
+/// Wraps the text to the width of standard output.
 pub(crate) fn prose(text: &str) -> String {
     width().map_or_else(|| text.to_owned(), |width| filled(text, width))
 }
@@ -92,8 +93,8 @@ pub(crate) fn note(line: &str) {
     let _ = writeln!(stderr, "{}", sanitized(line, is_terminal));
 }
 
-/// Replaces control characters (except newlines) by U+FFFD: messages quote user input, which must not control the
-/// terminal. Colour sequences stay if `with_colours` is set.
+/// Replaces control characters (except newlines) by U+FFFD, because messages quote user input, which must not control
+/// the terminal. Colour sequences are kept if `with_colours` is set.
 fn sanitized(text: &str, with_colours: bool) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -110,7 +111,7 @@ fn sanitized(text: &str, with_colours: bool) -> String {
     clean
 }
 
-/// Colour sequence (`ESC [ 31 m`) at the beginning of a text.
+/// Returns the colour sequence at the beginning of a text, for example `ESC [ 31 m`.
 fn colour_at(text: &str) -> Option<&str> {
     let digits = text.strip_prefix("\u{1b}[")?.find(|c: char| !c.is_ascii_digit() && c != ';')?;
     let end = "\u{1b}[".len() + digits;

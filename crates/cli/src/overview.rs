@@ -1,4 +1,4 @@
-//! First chapter of a report: matrix of papers, chart of headline numbers, and provenance.
+//! First chapter of the report of `reproduce`: matrix of papers, chart of headline numbers, and provenance.
 
 use crate::provenance;
 use crate::provenance_chapter;

@@ -1,4 +1,4 @@
-//! Converts a scenario to a path for real traffic, and its TCP flows to byte streams.
+//! Converts a scenario to a path for real traffic, and the scenario's TCP flows to byte streams.
 
 use crate::failure::Failure;
 use crate::output;
@@ -30,8 +30,8 @@ pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
     })
 }
 
-/// Returns the plan of an emulation in which the scenario's links carry real traffic. Flows that real traffic does not
-/// replace are simulated. The plan takes no samples.
+/// Returns the plan of an emulation that carries real traffic over the scenario's links. Flows that real traffic does
+/// not replace are simulated. The plan takes no samples.
 pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> EmulationPlan {
     let pipes = scenario.links.iter();
     EmulationPlan {
@@ -49,18 +49,18 @@ pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Emulation
 }
 
 pub(crate) struct CarriedFlows {
-    /// Index of the flow whose route the traffic takes.
+    /// Index of the flow whose route the real traffic takes.
     pub(crate) replaced: usize,
-    /// Indices of the flows that real traffic carries, in the scenario's list of flows.
+    /// Indices of the flows that real traffic carries, in the list of flows of the scenario.
     pub(crate) flows: Vec<usize>,
-    /// The same flows as byte streams.
+    /// Byte streams of the carried flows, in the order of `flows`.
     pub(crate) streams: Vec<TrialStream>,
     pub(crate) configs: Vec<[Config; 2]>,
-    /// MTU at which kernel segments have the scenario's payload.
+    /// MTU at which the kernel's segments have the scenario's payload size, bytes.
     pub(crate) mtu: u16,
 }
 
-/// Returns all TCP flows between the two ends of the first TCP flow.
+/// Returns all TCP flows between the two nodes of the first TCP flow.
 pub(crate) fn carried_flows(scenario: &Scenario) -> Result<CarriedFlows, Failure> {
     let replaced = replaced(scenario)?;
     let flows = replaced_flows(scenario, replaced);
@@ -91,7 +91,7 @@ pub(crate) fn carried_flows(scenario: &Scenario) -> Result<CarriedFlows, Failure
     Ok(CarriedFlows { replaced, flows, streams, configs, mtu })
 }
 
-/// Length of the IP and TCP headers without options, bytes.
+/// Length of the IPv4 and TCP headers without options, bytes.
 const HEADERS: u32 = 40;
 /// Length of the padded TCP timestamps option, bytes.
 const TIMESTAMPS: u32 = 12;
@@ -128,13 +128,13 @@ pub(crate) fn remove_leftovers() {
         output::note(&format!("removed the namespace `{name}`, left by a killed run"));
     }
     control_group::remove_stale();
-    // Rules of another run in progress stay, and no message is printed about them.
+    // `remove_stale` keeps the rules of a run that is still in progress. No message is printed about these rules.
     if let Ok(true) = nat::remove_stale() {
         output::note("removed the netfilter rules `lasthop`, left by a killed run");
     }
 }
 
-/// Creates the error for a sender that had late packets in `runs` runs. `last` is the outcome of the last of these
+/// Creates the error for a sender whose packets were late in `runs` runs. `last` is the outcome of the last of these
 /// runs.
 pub(crate) fn late_packets(sender: &impl std::fmt::Display, last: &TrialOutcome, runs: u32) -> Failure {
     let load = last.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));

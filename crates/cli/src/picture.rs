@@ -1,7 +1,7 @@
-//! `--figure FILE.svg|png`: one picture as a file.
+//! Implements `--figure FILE.svg|png`: writes one picture to a file.
 //!
-//! PNG is drawn from the SVG by resvg, with the font in the folder `font`. System fonts are not used: their choice
-//! would differ between machines.
+//! resvg draws the PNG from the SVG with the font in the folder `font`. System fonts are not used, because they differ
+//! between machines.
 
 use crate::failure::Failure;
 use crate::provenance_chapter::command_line;
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const FONT: &[u8] = include_bytes!("../font/OpenSans-Regular.ttf");
-/// Name of the font in its file.
+/// Family name in the font file.
 const FAMILY: &str = "Open Sans";
-/// Pixels of a PNG for each pixel of the SVG.
+/// Number of pixels of the PNG per pixel of the SVG, in each dimension.
 const SCALE: f32 = 2.0;
 
-/// Parses the path of a picture.
+/// Parses the path of a picture, which must end with .svg or .png.
 pub(crate) fn path(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match extension(&path).as_str() {
@@ -29,7 +29,7 @@ pub(crate) fn path(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Writes the figures as one picture with a title, and sentences below.
+/// Writes the figures as one picture, with the title above and the note below the figures.
 pub(crate) fn write(
     mut target: Target,
     title: &str,
@@ -71,7 +71,7 @@ fn png(svg: &str, command: &str) -> io::Result<Vec<u8>> {
     let mut encoder = png::Encoder::new(&mut bytes, pixels.width(), pixels.height());
     encoder.set_color(png::ColorType::Rgba);
     encoder.add_itxt_chunk("Comment".to_owned(), command.to_owned())?;
-    // The background is opaque, so that premultiplied colours are the colours.
+    // `pixels` holds premultiplied colours, which equal plain colours because the background is opaque.
     encoder.write_header()?.write_image_data(pixels.data())?;
     Ok(bytes)
 }
@@ -89,7 +89,7 @@ mod tests {
         }
     }
 
-    /// Without the font, text would be missing in the picture.
+    /// Without the font, pictures would have no text.
     #[test]
     fn the_font_has_its_name_and_draws_text() {
         let drawn = |text: &str| {

@@ -4,7 +4,7 @@ use lasthop_lab::item::Item;
 use lasthop_lab::papers::ReproductionSettings;
 use serde::Serialize;
 
-/// Version of the program. In a build from a checkout, the version includes the commit.
+/// Returns the version of the program. A build from a checkout appends the commit to the version.
 pub(crate) fn version() -> String {
     let commit = env!("LASTHOP_COMMIT");
     if commit.is_empty() {
@@ -35,7 +35,8 @@ pub(crate) struct Provenance<'a> {
 }
 
 impl<'a> Provenance<'a> {
-    /// `paper` is a name or a folder; `digest` is the SHA-256 of the paper's files.
+    /// Creates the provenance of a paper's rows. `paper` is a name or a folder; `digest` is the SHA-256 of the paper's
+    /// files.
     pub(crate) fn new(paper: &str, digest: String, settings: &'a ReproductionSettings) -> Provenance<'a> {
         let quick = if settings.quick { " --quick" } else { "" };
         let seed = if settings.seed == 1 { String::new() } else { format!(" --seed {}", settings.seed) };

@@ -3,7 +3,7 @@
 use crate::provenance;
 use lasthop_lab::document::{Block, Chapter};
 
-/// Chapter with the command line and further (title, text) pairs, each folded.
+/// Returns the chapter with the command line and further pairs (title, text). The report shows each pair folded.
 pub(crate) fn chapter(given: Vec<(String, String)>) -> Chapter {
     let command = ("The command line".to_owned(), command_line(std::env::args()));
     let folded = |(title, text)| Block::Folded { title, text };
@@ -20,8 +20,8 @@ pub(crate) fn scenario(shown: String) -> (String, String) {
     ("The scenario, as lasthop show prints it".to_owned(), shown)
 }
 
-/// Returns the shell command of this call. The program's name has no directory, and `--jobs` is omitted because it does
-/// not change results.
+/// Returns the command line of this invocation as a shell command. The program's name has no directory, and `--jobs` is
+/// omitted because this flag does not change results.
 pub(crate) fn command_line(arguments: impl Iterator<Item = String>) -> String {
     let mut words = vec!["lasthop".to_owned()];
     let mut arguments = arguments.skip(1);

@@ -1,4 +1,4 @@
-//! The TCP sender of real traffic, as named by the user.
+//! The TCP sender of real traffic, as given by the user.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,9 +7,9 @@ use std::str::FromStr;
 pub(crate) enum RealSender {
     /// Lasthop's endpoints on both sides.
     Own,
-    /// Lasthop's endpoint sends, the kernel receives.
+    /// Lasthop's endpoint sends; the kernel receives.
     OwnToKernel,
-    /// The kernel on both sides, with this congestion control.
+    /// Kernel TCP on both sides, with this congestion control.
     Kernel(String),
 }
 

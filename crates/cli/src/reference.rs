@@ -1,4 +1,4 @@
-//! The reference: every scenario key, column and field, for a terminal and as Markdown.
+//! The reference: every scenario key, column and field, as text for a terminal or as Markdown.
 
 use lasthop_lab::assertion::stem;
 use lasthop_lab::runs::fields as outputs;
@@ -45,7 +45,7 @@ fn here(path: &str) -> Vec<ReferenceSection> {
     found
 }
 
-/// Returns the keys that accept this word as a value: `cbr` is a value of a flow's `kind`.
+/// Returns the keys that accept this word as a value: for example, the key `kind` of a flow for the word `cbr`.
 fn with_value(word: &str) -> Vec<ReferenceSection> {
     let accepts = |key: &KeyDescription| {
         let list = key.takes.strip_prefix("one of ");
@@ -59,7 +59,7 @@ fn with_value(word: &str) -> Vec<ReferenceSection> {
     kept.filter(|section| !section.keys.is_empty()).collect()
 }
 
-/// Returns the suggestion "did you mean …?" for an unknown name.
+/// Returns the hint "did you mean …?" for an unknown name.
 pub(crate) fn hint(path: &str) -> Option<String> {
     let fields: Vec<String> =
         fields().into_iter().flat_map(|section| section.keys).map(|key| key.name).collect();

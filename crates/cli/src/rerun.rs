@@ -1,4 +1,4 @@
-//! `lasthop reproduce --again FILE`: reruns archived rows and compares them byte for byte.
+//! Implements `lasthop reproduce --again FILE`: reruns archived rows and compares the new rows byte for byte.
 
 use crate::bar::Bar;
 use crate::failure::Failure;
@@ -28,10 +28,11 @@ struct Archived {
     rows: Vec<String>,
 }
 
-/// Reruns every row of a file (`reproduce --format json`), without stored results, and compares.
+/// Reruns every row of a file written by `reproduce --format json` and compares the new row with the archived row.
+/// Stored results are not used.
 ///
 /// # Errors
-/// If the file is unreadable or has contents of another kind, or if a row differs.
+/// If the file is unreadable or has other contents, or if a row differs.
 pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
     let mut differing = 0;
     for archived in read(file)? {
@@ -79,7 +80,7 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
     }
 }
 
-/// Removes the program's version and the digest of the files from a row, because both describe only the row's origin.
+/// Returns a row without the fields `version` and `digest`, because these two fields describe only the row's origin.
 fn compared(row: &str) -> String {
     let mut rest = row.to_owned();
     for key in ["\"version\":\"", "\"digest\":\""] {
@@ -125,8 +126,7 @@ fn read(file: &Path) -> Result<Vec<Archived>, Failure> {
     }
 }
 
-/// Returns the paper of archived rows: that of a folder if the rows' command names a folder, otherwise the paper of
-/// that name.
+/// Returns the paper that the command of the archived rows names: a built-in paper, or the paper in a folder.
 fn paper(origin: &Origin) -> Result<Paper, Failure> {
     let folder = origin.command.strip_prefix("lasthop reproduce ").unwrap_or(&origin.paper);
     let folder = folder.split(" --").next().unwrap_or(folder);

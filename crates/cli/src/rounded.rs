@@ -1,6 +1,6 @@
 //! Rounded times and amounts of memory for messages.
 
-/// `45 s`, `12 min`, `3.5 h`, `11 days`.
+/// Formats a time, for example `45 s`, `12 min`, `3.5 h`, `11 days`.
 pub(crate) fn time(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{s:.0} s"),
@@ -11,7 +11,7 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// `650 MB`, `1.2 GB`, `70 GB`.
+/// Formats an amount of memory, for example `650 MB`, `1.2 GB`, `70 GB`.
 pub(crate) fn memory(bytes: f64) -> String {
     match bytes {
         b if b < 1e9 => format!("{:.0} MB", b / 1e6),

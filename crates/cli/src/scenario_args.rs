@@ -1,4 +1,4 @@
-//! The scenario argument of commands.
+//! Arguments that give a command its scenario.
 
 use crate::failure::Failure;
 use crate::output;
@@ -17,12 +17,12 @@ pub(crate) struct ScenarioArgs {
 }
 
 impl ScenarioArgs {
-    /// Loads the scenario, applies `--set`, and prints notes for its author.
+    /// Loads the scenario, applies `--set`, checks the scenario, and prints notes for the user.
     pub(crate) fn scenario(&self) -> Result<Scenario, Failure> {
         checked(&self.draft()?)
     }
 
-    /// Loads the scenario and applies `--set`, without checking the result.
+    /// Loads the scenario and applies `--set`, without checking the scenario.
     pub(crate) fn draft(&self) -> Result<Draft, Failure> {
         let mut draft = Draft::load(&self.path)?;
         for Assignment { path, value } in &self.set {
@@ -32,7 +32,7 @@ impl ScenarioArgs {
     }
 }
 
-/// Checks a draft, and prints notes for its author.
+/// Checks a draft of a scenario, and prints notes for the user.
 pub(crate) fn checked(draft: &Draft) -> Result<Scenario, Failure> {
     let scenario = draft.check()?;
     print_notes(&scenario.notes());

@@ -1,4 +1,4 @@
-//! Formats a table of the lab as text that fits the terminal.
+//! Formats a table of the crate `lab` as text that fits the terminal.
 
 use crate::output;
 use lasthop_lab::document::{Cell, Table};
@@ -8,20 +8,18 @@ use unicode_width::UnicodeWidthStr;
 
 const GAP: &str = "  ";
 
-/// Aligns columns: words left, numbers right. If the table is wider than the terminal, cells take several lines.
+/// Formats a table: words are aligned left, numbers right. If the table is wider than the terminal, cells are wrapped.
 pub(crate) fn text(table: &Table) -> String {
     fitted(table, output::width(), &[])
 }
 
-/// As [`text`], but leaves out columns of a table that is too wide. `expendable` names these columns; the first is left
-/// out first.
+/// Formats a table like [`text`]. If the table is too wide, omits the columns of `expendable`, the first of them first.
 pub(crate) fn without(table: &Table, expendable: &[&str]) -> String {
     fitted(table, output::width(), expendable)
 }
 
-/// Formats a table for a terminal of `width` columns (`None`: no limit). If the table is too wide, the columns named in
-/// `expendable` go, one after the other, and then words wrap. A table whose longest words do not fit is wider than the
-/// terminal.
+/// Formats a table for a terminal of `width` columns (`None`: no limit). If the table is too wide, wraps headings, then
+/// omits the columns named in `expendable` one by one, then wraps cells, then breaks words.
 fn fitted(table: &Table, width: Option<usize>, expendable: &[&str]) -> String {
     let width = width.unwrap_or(usize::MAX);
     let mut table = table.clone();
@@ -52,13 +50,13 @@ fn without_column(mut table: Table, name: &str) -> Table {
     table
 }
 
-/// Column widths of a table. If a table is printed row by row, the widths come from a similar complete table.
+/// Column widths of a table. If a table is printed row by row, the widths are those of a similar complete table.
 pub(crate) struct Layout {
     widths: Vec<usize>,
     are_numbers: Vec<bool>,
-    /// Smallest width of each column at which no word breaks.
+    /// Minimum width of each column at which no word is broken, terminal columns.
     least: Vec<usize>,
-    /// Width of the widest cell of each column, without the heading.
+    /// Width of the widest cell of each column, without the heading, terminal columns.
     cells: Vec<usize>,
 }
 
@@ -86,7 +84,7 @@ impl Layout {
         self.widths.iter().sum::<usize>() + GAP.len() * self.widths.len().saturating_sub(1)
     }
 
-    /// Wraps headings only.
+    /// Narrows columns so far that only headings are wrapped.
     fn headed(mut self, width: usize) -> Layout {
         let floors: Vec<usize> =
             self.cells.iter().zip(&self.least).map(|(cells, least)| *cells.max(least)).collect();
@@ -94,7 +92,7 @@ impl Layout {
         self
     }
 
-    /// The layout in at most `width` columns of the terminal: wraps headings first, then cells, then breaks words.
+    /// Returns the layout for at most `width` terminal columns. Wraps headings first, then cells, then breaks words.
     pub(crate) fn narrowed(self, width: usize) -> Layout {
         let mut layout = self.headed(width);
         let least = layout.least.clone();
@@ -103,7 +101,8 @@ impl Layout {
         layout
     }
 
-    /// Takes one column of the terminal after another from the widest column, down to `floors`.
+    /// Narrows the widest column by one terminal column at a time, until the table fits `width`. No column becomes
+    /// narrower than its value in `floors`.
     fn shrink(&mut self, width: usize, floors: &[usize]) {
         while self.total() > width {
             let wide = (0..self.widths.len()).filter(|at| self.widths[*at] > floors[*at]);
@@ -121,7 +120,7 @@ impl Layout {
         self.lines((0..self.widths.len()).map(|column| row.get(column).map_or("", Cell::text)))
     }
 
-    /// A row, in as many lines as its longest cell needs.
+    /// Formats a row. The cell with the most lines determines the number of lines.
     fn lines<'t>(&self, texts: impl Iterator<Item = &'t str>) -> String {
         let cells: Vec<Vec<String>> =
             texts.zip(&self.widths).map(|(text, width)| wrapped(text, *width)).collect();
@@ -147,7 +146,8 @@ fn wrapped(text: &str, to: usize) -> Vec<String> {
     textwrap::wrap(text, options).iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Words of a cell. A line may also end after `_`, `/`, `,` and `=`, because names and settings have no spaces.
+/// Splits a cell into the parts between which a line may end. A line may also end after `_`, `/`, `,` and `=`, because
+/// names and settings have no spaces.
 fn parts(text: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     Box::new(words(text).map(Word::from))
 }
@@ -156,7 +156,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive([' ', '_', '/', ',', '='])
 }
 
-/// Returns the number of terminal columns of a text: two for a wide character, none for a combining accent.
+/// Returns the width of a text in terminal columns: two for a wide character, none for a combining accent.
 fn width(text: &str) -> usize {
     text.width()
 }
@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// A heading takes two lines before a column goes; a column goes before a cell takes two lines.
+    /// A heading is wrapped before a column is omitted. A column is omitted before a cell is wrapped.
     #[test]
     fn narrow_terminals() {
         let table = three_columns();
@@ -221,7 +221,7 @@ mod tests {
         assert!(cells.contains("goodput_") && cells.contains("difference"), "{cells}");
     }
 
-    /// Words break only if nothing else fits.
+    /// Words are broken only if the table is too wide otherwise.
     #[test]
     fn no_line_is_longer_than_the_terminal() {
         for columns in 8..60 {

@@ -1,8 +1,10 @@
 //! Output files: files written atomically, and files that grow during the run.
 //!
-//! Data of an atomic file goes to a hidden file beside the target, which is renamed to the target at the end. An
-//! interruption or failure removes the hidden file. A file that grows has its name from the beginning, holds whole
-//! lines only, and stays after an interruption or failure.
+//! An atomic file is written to a hidden file beside the target. At the end, the hidden file is renamed to the target.
+//! An interruption or failure removes the hidden file.
+//!
+//! A growing file has its final name from the beginning and contains only whole lines. A growing file stays after an
+//! interruption or failure.
 //!
 //! Root follows only symlinks that belong to root or to the user who called sudo. Symlinks of other users are refused.
 
@@ -13,19 +15,20 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Hidden files not yet renamed to their targets.
+/// Paths of the hidden files that are not yet renamed to their targets.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 pub(crate) struct Target {
     path: PathBuf,
-    /// Path of the hidden file and path of its target. `None` for a file that is written directly: a pipe, a device or
-    /// a file that grows.
+    /// Path of the hidden file, and path of the target. `None` for a file that is written directly: a pipe, a device or
+    /// a growing file.
     renaming: Option<(PathBuf, PathBuf)>,
     writer: BufWriter<File>,
 }
 
 impl Target {
-    /// Opens a file for writing. Called early, so that a wrong path is reported before any computation.
+    /// Opens a file for writing. Commands open their files first, so that a wrong path is reported before any
+    /// computation.
     pub(crate) fn create(path: &Path) -> Result<Target, Failure> {
         refuse_foreign_links(path)?;
         let begun = match fs::metadata(path) {
@@ -33,7 +36,7 @@ impl Target {
             Ok(known) if !known.is_file() => {
                 OpenOptions::new().write(true).open(path).map(|file| (None, file))
             }
-            // Follows symlinks and checks that the existing file is writable.
+            // Opening the existing file checks that it is writable; `canonicalize` follows symlinks.
             Ok(_) => OpenOptions::new().write(true).open(path).and_then(|_| hidden(&fs::canonicalize(path)?)),
             Err(_) => hidden(path),
         };
@@ -41,8 +44,8 @@ impl Target {
         Ok(Target { path: path.to_owned(), renaming, writer: BufWriter::with_capacity(1 << 16, file) })
     }
 
-    /// [`Target::create`] for a name chosen by the program: replaces an existing file or symlink of that name, and does
-    /// not follow the symlink.
+    /// Opens a file whose name the program chose. Replaces an existing file or symlink of this name, and does not
+    /// follow the symlink.
     #[cfg(target_os = "linux")]
     pub(crate) fn create_in(folder: &Path, name: &str) -> Result<Target, Failure> {
         let path = folder.join(name);
@@ -54,14 +57,14 @@ impl Target {
         Ok(Target { path, renaming, writer: BufWriter::with_capacity(1 << 16, file) })
     }
 
-    /// Opens a file that grows. The file has its final name at once, and its contents stay even if the command fails.
+    /// Opens a growing file. The file has its final name at once, and its contents stay even if the command fails.
     pub(crate) fn growing(path: &Path) -> Result<Target, Failure> {
         refuse_foreign_links(path)?;
         let file = create_growing(path).map_err(|error| unwritable(path, &error))?;
         Ok(Target { path: path.to_owned(), renaming: None, writer: BufWriter::new(file) })
     }
 
-    /// Appends whole lines to a file that grows, and flushes.
+    /// Appends whole lines to a file that grows, and flushes the buffer.
     pub(crate) fn append(&mut self, lines: &str) -> Result<(), Failure> {
         self.writer.write_all(lines.as_bytes()).and_then(|()| self.writer.flush()).map_err(|error| {
             let shown = self.path.display();
@@ -88,12 +91,12 @@ impl Target {
         self.filled(text)?.finish()
     }
 
-    /// [`Target::write_and_finish`], then prints a note.
+    /// Calls [`Target::write_and_finish`] and prints a note that the file is written.
     pub(crate) fn write_and_note(self, text: &str) -> Result<(), Failure> {
         self.filled(text)?.finish_and_note()
     }
 
-    /// [`Target::finish`], then prints a note.
+    /// Calls [`Target::finish`] and prints a note that the file is written.
     pub(crate) fn finish_and_note(self) -> Result<(), Failure> {
         let shown = self.path.display().to_string();
         self.finish()?;
@@ -154,13 +157,14 @@ impl Drop for Target {
     }
 }
 
-/// Installs a handler of Ctrl-C that removes partial files and exits.
+/// Installs a handler of Ctrl-C. The handler removes partial files and exits, or leaves the interruption to the work in
+/// progress.
 pub(crate) fn discard_all_when_interrupted() {
     let installed = ctrlc::set_handler(|| {
         if interrupts::record() {
             return;
         }
-        // The lock stays held until the exit, so no further file is created or renamed.
+        // The lock stays held until the exit, so no other thread creates or renames a file.
         let _unfinished = discard_all();
         output::note("interrupted");
         std::process::exit(INTERRUPTED.into());
@@ -182,16 +186,16 @@ pub(crate) fn discard_all() -> impl Drop {
     unfinished
 }
 
-/// Support for work that handles interruptions (Ctrl-C) itself.
+/// Interruptions (Ctrl-C) for work that handles interruptions itself.
 pub(crate) mod interrupts {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     /// Whether work that handles interruptions is in progress.
     static WORKING: AtomicBool = AtomicBool::new(false);
-    /// Whether the user has interrupted this work.
+    /// Whether the user has interrupted the work in progress.
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-    /// Runs work that polls [`is_interrupted`].
+    /// Runs work that handles interruptions itself by polling [`is_interrupted`].
     pub(crate) fn handle_during<T>(work: impl FnOnce() -> T) -> T {
         WORKING.store(true, Ordering::SeqCst);
         let done = work();
@@ -211,8 +215,8 @@ pub(crate) mod interrupts {
     }
 }
 
-/// Truncates or creates a file, or opens a pipe or a device. Root does not follow a symlink that has meanwhile
-/// replaced the file.
+/// Truncates or creates a file, or opens a pipe or a device. If the caller is root, a symlink that has meanwhile
+/// replaced the file is not followed.
 fn create_growing(path: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     if is_privileged() && fs::metadata(path).is_ok_and(|known| known.is_file()) {
@@ -229,7 +233,8 @@ fn is_privileged() -> bool {
     nix::unistd::geteuid().is_root() && lasthop_os::unprivileged::first_process().is_none()
 }
 
-/// As root, refuses a path through another user's symlink, which could redirect the write anywhere.
+/// Refuses a path through another user's symlink if the caller is root, because the symlink could redirect the write to
+/// any file.
 #[cfg(target_os = "linux")]
 fn refuse_foreign_links(path: &Path) -> Result<(), Failure> {
     let caller = std::env::var("SUDO_UID").ok().and_then(|number| number.parse().ok());
@@ -256,7 +261,7 @@ fn refuse_foreign_links(_: &Path) -> Result<(), Failure> {
 #[cfg(target_os = "linux")]
 const MAX_LINKS: usize = 40;
 
-/// Returns the first symlink of a path whose owner is not trusted, and the owner's UID.
+/// Returns the first symlink in a path whose owner is not trusted, and the UID of this owner.
 #[cfg(target_os = "linux")]
 fn foreign_link(path: &Path, is_trusted: &dyn Fn(u32) -> bool, most: usize) -> Option<(PathBuf, u32)> {
     use std::os::unix::fs::MetadataExt;
@@ -271,7 +276,7 @@ fn foreign_link(path: &Path, is_trusted: &dyn Fn(u32) -> bool, most: usize) -> O
         if !is_trusted(found.uid()) {
             return Some((so_far, found.uid()));
         }
-        // A relative target begins in the link's directory.
+        // A relative target of a symlink begins in the folder of the symlink.
         let to = fs::read_link(&so_far).ok()?;
         let to = so_far.parent().unwrap_or(Path::new("")).join(to).join(parts.as_path());
         return if most > 0 { foreign_link(&to, is_trusted, most - 1) } else { None };

@@ -1,9 +1,10 @@
-//! Entries of docs/troubleshooting.md, by the words of an error message.
+//! Finds the entry of docs/troubleshooting.md for an error message.
 
-/// Page with the entries, in the repository. The anchor of an entry is `troubleshooting-NAME`.
+/// Page with the entries, relative to the repository. The anchor of an entry is `troubleshooting-NAME`.
 const PAGE: &str = "docs/troubleshooting.md";
 
-/// Words of a message, and the name of the entry about this kind of failure; `…` is one word. The first match counts.
+/// Words that occur in a message, and the name of the entry about such messages. `…` matches one word. The first match
+/// applies.
 const ENTRIES: &[(&str, &str)] = &[
     ("the run is invalid", "invalid"),
     ("the recording is invalid", "recording-invalid"),
@@ -43,7 +44,8 @@ const ENTRIES: &[(&str, &str)] = &[
     ("the directory … cannot be trusted", "run-directory"),
 ];
 
-/// Last line of an error message: page and anchor of the entry about this kind of failure, if there is an entry.
+/// Returns the last line of an error message: page and anchor of the entry about this kind of failure. Returns `None`
+/// if the page has no such entry.
 pub(crate) fn pointer(message: &str) -> Option<String> {
     entry(message).map(|name| format!("more: {PAGE}#troubleshooting-{name}"))
 }
@@ -68,7 +70,7 @@ mod tests {
 
     const TEXT: &str = include_str!("../../../docs/troubleshooting.md");
 
-    /// Sections of the page: anchor and text.
+    /// Returns the anchor and the text of each section of the page.
     fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
         TEXT.split("\n(troubleshooting-")
             .skip(1)
@@ -95,7 +97,8 @@ mod tests {
         assert!(messages >= 20, "{messages} messages");
     }
 
-    /// A reworded message would lose its entry.
+    /// The sources contain the words of each entry. A message that is reworded in the sources alone would lose its
+    /// entry.
     #[test]
     fn the_words_are_those_of_the_sources() {
         let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");

@@ -166,7 +166,7 @@ pub(crate) fn precision(text: &str) -> Result<Precision, String> {
     Precision::new(number / 100.0).filter(|_| is_meant).ok_or_else(wrong)
 }
 
-/// Parses `--shard`: number of this shard and total number of shards, for example `2/8`.
+/// Parses `--shard`: index of this shard (from 1) and total number of shards, for example `2/8`.
 pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     let wrong = || {
         "expected the number of this shard and the total number of shards, like 1/4, 2/4, 3/4 and 4/4"

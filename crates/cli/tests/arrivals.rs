@@ -1,4 +1,4 @@
-//! `lasthop arrivals`, and flows that read such files.
+//! `lasthop arrivals`, and flows that read the files of this command.
 
 mod common;
 
@@ -39,12 +39,12 @@ fn a_file_of_arrivals_is_a_flow_of_many_transfers() {
             assert_eq!(row[delivered].parse::<f64>().unwrap(), *bytes as f64);
         }
     }
-    // The output of `show` is a valid scenario. `advise` relies on this.
+    // The output of `show` is a valid scenario; `advise` relies on this property.
     let shown = call_in(folder, &["show", path]);
     std::fs::write(folder.join("shown.toml"), shown.stdout).unwrap();
     let again = call_in(folder, &["run", "shown.toml", "--runs", "1", "--format", "csv"]);
     assert_eq!(String::from_utf8_lossy(&again.stdout), csv, "{}", stderr_of(&again));
-    // A shorter run has only the transfers that start before its end.
+    // A shorter run has only the transfers that start before the run ends.
     let early = transfers.iter().filter(|(at, _)| *at < 10.0).count();
     let output = call_in(
         folder,

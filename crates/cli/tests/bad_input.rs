@@ -1,4 +1,5 @@
-//! Wrong command lines and files give exit status 2 and one message with the error, its place and a remedy.
+//! Wrong command lines and files give exit status 2 and a single message. The message has the error, its position and a
+//! remedy.
 
 mod common;
 
@@ -132,7 +133,7 @@ fn a_key_given_as_a_flag_is_told_how_it_is_set() {
     assert!(said.contains("--runs"), "{said}");
 }
 
-/// Suspicious settings give a note, and the run continues.
+/// Suspicious settings give a note; the run continues.
 #[test]
 fn notes_are_told_and_the_run_goes_on() {
     for (arguments, fragments) in [
@@ -171,7 +172,7 @@ fn arguments_that_are_no_text_are_told() {
     }
 }
 
-/// Messages must not pass control characters to a terminal.
+/// Messages must not pass on control characters to a terminal.
 #[test]
 fn control_characters_are_not_repeated() {
     for arguments in

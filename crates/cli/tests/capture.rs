@@ -1,4 +1,4 @@
-//! Wireshark's dissectors read the captures, and their results agree with the run's counters.
+//! Reads captures with Wireshark's dissectors (tshark) and compares the results with the counters of the run.
 
 mod common;
 
@@ -75,7 +75,7 @@ fn headers_alone_are_enough_for_the_analysis() {
     assert!(bytes(&cut) * 3 < bytes(&whole), "{} of {}", bytes(&cut), bytes(&whole));
 }
 
-/// Compares a capture and a trace of the same run. Returns whether the run had no timeout.
+/// Compares a capture and an event trace of the same run. Returns true if the run had no retransmission timeout.
 fn examine(path: &str, seed: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["run", path, "--runs", "1", "--seed", seed, "--pcap", "a.pcapng", "--trace", "a.json"];
@@ -90,8 +90,8 @@ fn examine(path: &str, seed: &str) -> bool {
     };
     let again = count("event", "retransmitted");
     // A capture at the sender has every packet in sending order, so every packet that tshark calls out of order is a
-    // retransmission. Tshark calls a retransmission out of order if the retransmission follows new data within the
-    // handshake's RTT and does not begin at the last ACK. Such retransmissions fill further SACK holes during recovery.
+    // retransmission. Tshark calls a retransmission out of order if it follows new data within the RTT of the handshake
+    // and does not begin at the last ACK. Retransmissions into further SACK holes during recovery are of this kind.
     let seen = fields(
         &capture,
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order",
@@ -103,8 +103,8 @@ fn examine(path: &str, seed: &str) -> bool {
     if is_calm {
         let is_lost = |line: &&Line| line["kind"] == "lost" && line["from"] == "source";
         let lost: Vec<&Line> = trace.iter().filter(is_lost).collect();
-        // Packets lost in the last second may not be retransmitted before the end of the run. A round trip takes up to
-        // 300 ms with a full queue.
+        // Packets lost in the last second may not be retransmitted before the run ends. A round trip takes up to 300 ms
+        // with a full queue.
         let late = lost.iter().filter(|line| line["time_s"].as_f64().unwrap() > 29.0).count();
         let repaired = lost.len() - late..=lost.len();
         assert!(
@@ -136,7 +136,7 @@ fn fields(capture: &Path, filter: &str, names: &[&str]) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Whether tshark is installed. Prints a message if tshark is missing.
+/// Returns whether tshark is installed. Prints a message if tshark is missing.
 fn has_tshark() -> bool {
     let works = Command::new("tshark").arg("--version").output().is_ok_and(|output| output.status.success());
     if !works {

@@ -1,4 +1,4 @@
-//! Every command with real input: output in every format.
+//! Every command with valid input: output in every format.
 
 mod common;
 
@@ -75,7 +75,7 @@ fn the_schema_is_json() {
 #[test]
 fn run_prints_an_object_a_flow_with_every_metric() {
     let flows = objects(&stdout(&["run", LOSSY, "--runs", "3", "--format", "json"]));
-    assert_eq!(flows.len(), 3, "a flow, and both directions of a link");
+    assert_eq!(flows.len(), 3, "one object for the flow, and one for each direction of the link");
     assert_eq!(flows[0]["flow"], "bulk");
     for (object, link) in flows[1..].iter().zip(["path.down", "path.up"]) {
         assert_eq!(object["link"], link);
@@ -160,7 +160,7 @@ fn transfers_that_are_cut_off_are_counted() {
         let transfer = "flow.bulk.transfer=1 MB";
         stdout(&["run", &path(loss), "--set", transfer, "--runs", "10", "--all", "--format", format])
     };
-    // 1 MB in 5 s needs 1.6 Mbit/s: impossible with a third of the packets lost.
+    // 1 MB in 5 s needs 1.6 Mbit/s, which is impossible if 30 % of the packets are lost.
     let never = &objects(&run("30%", "json"))[0]["completed_s"];
     assert_eq!((&never["completed"], &never["transfers"]), (&Value::from(0), &Value::from(10)));
     assert_eq!(
@@ -174,10 +174,10 @@ fn transfers_that_are_cut_off_are_counted() {
     let some = objects(&run("1%", "json"))[0]["completed_s"].clone();
     let completed = some["completed"].as_u64().unwrap();
     assert!(completed > 0 && completed < 10 && some["mean"].is_null(), "{some}");
-    // The median of ten transfers is the fifth, so the median exists if five transfers are complete.
+    // The median of ten transfers is the fifth shortest, so the median is defined if five transfers are complete.
     assert_eq!(some["p50"].is_number(), completed >= 5, "{some}");
     assert!(some["p99"].is_null());
-    // Rows of complete transfers have a completion time. All rows have the time for which the transfer was observed.
+    // Rows of complete transfers have a completion time. Every row has the time for which the transfer was observed.
     let rows = run("1%", "csv");
     let rows: Vec<Vec<&str>> = rows.lines().map(|line| line.split(',').collect()).collect();
     let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
@@ -278,7 +278,7 @@ fn bench_prints_packets_time_and_memory_of_a_case() {
     assert_eq!(cases.len(), 1);
     assert_eq!(cases[0]["case"], "hasegawa");
     let number = |name: &str| cases[0][name].as_f64().unwrap();
-    // 2 Mbit/s for 1000 s carry at most 240,384 packets of 1040 bytes on the wire.
+    // At 2 Mbit/s, 1000 s suffice for at most 240,384 packets of 1040 bytes on the wire.
     assert!(number("data_packets") > 200_000.0 && number("data_packets") < 241_000.0, "{cases:?}");
     assert!(number("cpu_s") > 0.0);
     assert!((number("packets_per_cpu_s") * number("cpu_s") / number("data_packets") - 1.0).abs() < 0.01);

@@ -13,7 +13,7 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&SHORT[..], &["recovery=sack,reno"], more].concat()
 }
 
-/// Words of each row of a table, without the heading.
+/// Returns the words of each row of a table, without the heading.
 fn rows(table: &str) -> Vec<Vec<&str>> {
     let lines = table.lines().skip_while(|line| !line.starts_with('─')).skip(1);
     lines.take_while(|line| !line.is_empty()).map(|line| line.split_whitespace().collect()).collect()
@@ -49,7 +49,7 @@ fn several_flows_are_compared_one_by_one_and_together() {
         let sum = of("goodput_kbps", "bulk.1", value) + of("goodput_kbps", "bulk.2", value);
         let total = of("total_goodput_kbps", "all", value);
         assert!((sum / total - 1.0).abs() < 0.02, "{sum} and {total}: {table}");
-        // Jain's index of two flows is between a half and one.
+        // Jain's index of two flows is between 0.5 and 1.
         let fairness = of("fairness", "all", value);
         assert!((0.5..=1.0).contains(&fairness), "{table}");
     }
@@ -90,7 +90,7 @@ fn every_run_is_in_the_samples() {
     );
 }
 
-/// Each chart has one curve per value. If a value has a second curve, that curve is dotted.
+/// Each chart has one curve per value. If a value has a second curve, the second curve is dotted.
 #[test]
 fn values_are_drawn_over_each_other() {
     let folder = tempfile::tempdir().unwrap();
@@ -98,7 +98,7 @@ fn values_are_drawn_over_each_other() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
     assert!(stderr_of(&output).contains("a.html: written"));
     let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
-    // The first screen has figures over the varied key.
+    // The first screen of the report, which precedes the first section, has figures over the varied key.
     let (_, behind) = page.split_once("<section ").expect("a chapter");
     for title in ["Goodput", "bulk: congestion window", "bulk: round-trip time", "path down: queue length"] {
         let (_, figure) = behind.split_once(&format!("<div class=\"title\">{title} ")).expect(title);
@@ -115,11 +115,11 @@ fn values_are_drawn_over_each_other() {
         assert!(figure.lines().filter(|row| row.starts_with("reno,")).count() > 20, "{title}");
     }
     assert!(page.contains("--vary recovery=sack,reno --report a.html</pre>"), "the command line");
-    // Drawing does not change the results.
+    // Writing a report does not change the results.
     assert_eq!(String::from_utf8(output.stdout).unwrap(), stdout(&with(&[])));
 }
 
-/// Means of goodput by case, and differences as printed, in the order of the cases.
+/// Returns the mean goodput of each case, its baseline, and its difference, in the order of the cases.
 fn goodputs(arguments: &[&str]) -> Vec<(Value, f64, Option<f64>)> {
     let two_keys = ["channel.loss=0.5%,3%", "--vary", "recovery=sack,reno", "--format", "json"];
     let lines = objects(&stdout(&[&SHORT[..], &two_keys, arguments].concat()));
@@ -132,8 +132,8 @@ fn goodputs(arguments: &[&str]) -> Vec<(Value, f64, Option<f64>)> {
     lines.iter().map(of).collect()
 }
 
-/// With two keys, a case is compared with the baseline at equal values of the other key. Cases: 0.5 % sack, 0.5 % reno,
-/// 3 % sack, 3 % reno.
+/// If two keys are varied, a case is compared with the baseline at the same value of the second key. Cases: 0.5 % sack,
+/// 0.5 % reno, 3 % sack, 3 % reno.
 #[test]
 fn the_baseline_has_the_same_values_of_the_other_key() {
     let check = |arguments: &[&str], bases: [usize; 4]| {
@@ -163,15 +163,15 @@ fn the_baseline_has_the_same_values_of_the_other_key() {
     assert!(error.contains("--against: `recovery` has no value rono") && error.contains("`reno`"), "{error}");
 }
 
-/// With `--flow`, tables, objects and the figure have only this class, whose numbers are those of its objects without
-/// the option.
+/// With `--flow`, the tables, JSON objects and figures have only the given class. The objects of this class are the
+/// same with and without `--flow`.
 #[test]
 fn one_class_is_compared() {
     let directory = tempfile::tempdir().expect("a directory");
     let text = "title = \"two classes\"\nduration = \"5 s\"\n[link.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
                 one_way_delay = \"10 ms\"\n[flow.many]\nfrom = \"a\"\nto = \"b\"\ncount = 2\nstart_spread = \"1 s\"\n\
                 [flow.one]\nfrom = \"a\"\nto = \"b\"\n";
-    std::fs::write(directory.path().join("two.toml"), text).expect("written");
+    std::fs::write(directory.path().join("two.toml"), text).expect("the file can be written");
     let vary = ["compare", "two.toml", "--vary", "l.down.queue=20packets,40packets", "--runs", "3"];
     let with = |more: &[&str]| call_in(directory.path(), &[&vary[..], more].concat());
     let all = objects(&String::from_utf8_lossy(&with(&["--format", "json"]).stdout));
@@ -189,7 +189,7 @@ fn one_class_is_compared() {
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("goodput_kbps")).collect();
     assert_eq!(rows.len(), 2, "{text}");
     assert!(rows.iter().all(|row| row.contains(" many ")), "{text}");
-    let figure = std::fs::read_to_string(directory.path().join("f.svg")).expect("written");
+    let figure = std::fs::read_to_string(directory.path().join("f.svg")).expect("the figure is written");
     assert!(figure.contains("many: goodput, kbit/s"), "{figure}");
     let unknown = with(&["--flow", "web"]);
     let message = String::from_utf8_lossy(&unknown.stderr).into_owned();

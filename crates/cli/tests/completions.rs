@@ -7,7 +7,7 @@ use common::{call_in, objects, stdout};
 const WEB: &str =
     "profile=plain,rate=4Mbit/s,rtt=60ms,loss=1%,duration=20s,request=300bytes,response=30KB,think=500ms";
 
-/// Rows, JSON and the table agree on the same requests.
+/// CSV rows, JSON and the table report the same requests.
 #[test]
 fn rows_json_and_table_agree() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -15,7 +15,7 @@ fn rows_json_and_table_agree() {
     let output = call_in(directory.path(), &arguments);
     assert!(output.status.success(), "{output:?}");
     let json = objects(&String::from_utf8_lossy(&output.stdout));
-    let rows = std::fs::read_to_string(directory.path().join("c.csv")).expect("written");
+    let rows = std::fs::read_to_string(directory.path().join("c.csv")).expect("the file is written");
     let mut lines = rows.lines();
     assert_eq!(lines.next(), Some("flow,run,seed,transfer,began_s,took_s,complete,class,bytes,slowdown"));
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
@@ -25,8 +25,8 @@ fn rows_json_and_table_agree() {
     assert_eq!(it["completed"].as_u64(), Some(complete.len() as u64));
     assert_eq!(it["transfers"].as_u64(), Some(rows.len() as u64));
     assert!(complete.len() > 60 && rows.len() - complete.len() <= 3, "{} of {}", complete.len(), rows.len());
-    // Each time of the distribution is also in a row, and the shares agree. The tolerance covers requests cut off by
-    // the end of the run.
+    // Each time in the distribution is also in a row, and the shares agree with the rows. The tolerance covers requests
+    // that the end of the run cuts off.
     let distribution = it["distribution"].as_array().expect("a list");
     assert!(distribution.len() > 10);
     for pair in distribution {
@@ -35,7 +35,7 @@ fn rows_json_and_table_agree() {
         assert!(complete.iter().any(|took| (took - seconds).abs() < 1e-9), "{seconds}");
         assert!((by_then / rows.len() as f64 - share).abs() < 0.05, "{seconds}: {share}");
     }
-    // In a repetition, each request starts half a second after the end of the previous one.
+    // Within a repetition, each request starts half a second after the previous request is complete.
     let first: Vec<&Vec<&str>> = rows.iter().filter(|row| row[1] == "1").collect();
     for pair in first.windows(2) {
         let number = |row: &Vec<&str>, at: usize| row[at].parse::<f64>().unwrap();
@@ -45,7 +45,7 @@ fn rows_json_and_table_agree() {
     }
 }
 
-/// Tables, JSON and rows have completion times and slowdowns by size.
+/// Tables, JSON and CSV rows have completion times and slowdowns by size.
 #[test]
 fn times_by_size() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -57,7 +57,7 @@ fn times_by_size() {
     let output = call_in(directory.path(), &arguments);
     let json = objects(&String::from_utf8_lossy(&output.stdout));
     let classes = json[0]["completed_s"]["by_size"].as_array().expect("a list");
-    let rows = std::fs::read_to_string(directory.path().join("c.csv")).expect("written");
+    let rows = std::fs::read_to_string(directory.path().join("c.csv")).expect("the file is written");
     let rows: Vec<Vec<&str>> = rows.lines().skip(1).map(|line| line.split(',').collect()).collect();
     for class in classes {
         let from = class["from_bytes"].as_u64().expect("a bound");
@@ -81,18 +81,18 @@ fn times_by_size() {
     assert!(classes.len() > 1 && rows.iter().all(|row| row[7] == "bulk" || row[7] == "web"), "{rows:?}");
     let page = call_in(directory.path(), &["run", path, "--runs", "2", "--report", "r.html"]);
     assert!(page.status.success(), "{page:?}");
-    let page = std::fs::read_to_string(directory.path().join("r.html")).expect("written");
+    let page = std::fs::read_to_string(directory.path().join("r.html")).expect("the file is written");
     assert!(page.contains("run-slowdown-by-size"), "the report has a figure");
 }
 
-/// The chart has one curve per value, and its axes have units.
+/// The chart of completion times has one curve per value, and its axes have units.
 #[test]
 fn reports_draw_how_times_are_distributed() {
     let directory = tempfile::tempdir().expect("a directory");
     let page = |arguments: &[&str]| {
         let output = call_in(directory.path(), arguments);
         assert!(output.status.success(), "{output:?}");
-        std::fs::read_to_string(directory.path().join("r.html")).expect("written")
+        std::fs::read_to_string(directory.path().join("r.html")).expect("the file is written")
     };
     let figure = |page: &str, id: &str| {
         let start = page.find(&format!("<figure id=\"{id}\"")).expect("the figure");
@@ -115,14 +115,14 @@ fn reports_draw_how_times_are_distributed() {
     assert!(!bulk.contains("run-completions"), "a transfer without an end has no completion");
 }
 
-/// Both directions carry payload, and a video's segments are requested at fixed times.
+/// Both directions carry payload. The segments of the video are requested at fixed times.
 #[test]
 fn a_video_on_one_connection() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,duration=60s,request=1KB,response=1.5MB,every=4s";
     let json = objects(&stdout(&["run", path, "--runs", "1", "--format", "json"]));
     assert_eq!(json[0]["exchanges"]["mean"].as_f64(), Some(15.0));
     assert_eq!(json[0]["delivered_bytes"]["mean"].as_f64(), Some(22.5e6));
-    // 15 requests of 1,000 bytes in 60 s.
+    // 15 requests of 1,000 bytes in 60 s are 2 kbit/s.
     let up = json[2]["payload_kbps"]["mean"].as_f64().unwrap();
     assert!((up - 2.0).abs() < 1e-9, "{up}");
 }

@@ -1,4 +1,5 @@
-//! `bench --count`: instructions per data packet, and the limit of their growth. Skipped without valgrind.
+//! `bench --count`: instructions per data packet, and the limit of their growth. The tests are skipped without
+//! valgrind.
 
 mod common;
 
@@ -14,7 +15,7 @@ fn without_valgrind() -> bool {
     is_absent
 }
 
-/// Returns the table with the instruction count of its only case multiplied by `factor`.
+/// Returns the table with the instruction count multiplied by `factor`. The table has a single case.
 fn scaled(table: &str, factor: f64) -> String {
     let mut lines = table.lines();
     let (head, row) = (lines.next().unwrap(), lines.next().unwrap());
@@ -35,7 +36,7 @@ fn a_case_that_grew_by_more_than_two_per_cent_fails() {
     }
     let table = stdout(&["bench", "koga4", "--count", "--format", "csv"]);
     let folder = tempfile::tempdir().unwrap();
-    // The program takes 3 % more than one table and 5 % less than the other.
+    // The program takes 3 % more instructions than in `grown.csv`, and 5 % less than in `cheaper.csv`.
     write(folder.path(), "grown.csv", &scaled(&table, 1.0 / 1.03));
     write(folder.path(), "cheaper.csv", &scaled(&table, 1.0 / 0.95));
     let against = |name: &str| call_in(folder.path(), &["bench", "koga4", "--count", "--against", name]);
@@ -72,6 +73,6 @@ fn a_case_runs_once_for_the_time_that_is_asked_for() {
         let printed = stdout(&["bench", "--alone", "hasegawa", "--seconds", seconds]);
         objects(&printed)[0]["data_packets"].as_u64().unwrap()
     };
-    // 2 Mbit/s carry 240 packets of 1040 bytes per second, over 20 s, minus losses of the channel.
+    // At 2 Mbit/s, 240 packets of 1040 bytes are sent per second, over 20 s, minus packets lost by the channel.
     assert!((4_500..=4_808).contains(&(packets("30") - packets("10"))));
 }

@@ -1,10 +1,10 @@
-//! Deterministic scenarios have no intervals.
+//! Deterministic scenarios have no confidence intervals.
 
 mod common;
 
 use common::{objects, stdout};
 
-/// Two flows and a drop-tail queue, which are equal in every run.
+/// Two flows and a drop-tail queue. All runs of this scenario are equal.
 const TWO: [&str; 6] = [
     "rate=10Mbit/s,rtt=40ms,queue=50packets,duration=10s",
     "--set",
@@ -23,8 +23,8 @@ fn it_is_said_and_runs_once() {
     let table = call(&["run"], "table", &[]);
     assert!(table.contains("one run of 10 s, seed 1; deterministic: repetitions are equal"), "{table}");
     assert!(table.contains("add `start_spread`") && !table.contains('±'), "{table}");
-    assert_eq!(call(&["run"], "csv", &[]).lines().count(), 1 + 2, "a row a flow");
-    // If the user requests three runs, all three are simulated, but they count as one measurement.
+    assert_eq!(call(&["run"], "csv", &[]).lines().count(), 1 + 2, "one row per flow");
+    // If the user requests three runs, all three runs are simulated but count as one measurement.
     let three = ["--runs", "3"];
     let table = call(&["run"], "table", &three);
     assert!(table.contains("3 runs of 10 s, seeds 1 to 3; deterministic") && !table.contains('±'), "{table}");

@@ -1,4 +1,4 @@
-//! `lasthop doctor`: facts about the program, and the engine that made a store or a page.
+//! `lasthop doctor`: facts about the program, and about the engine that made a store or a page.
 
 mod common;
 
@@ -8,15 +8,18 @@ use std::fs;
 use std::path::Path;
 
 fn doctor(folder: &Path, file: &str) -> (Option<i32>, Value, String) {
-    let output =
-        lasthop().current_dir(folder).args(["doctor", file, "--format", "json"]).output().expect("it runs");
+    let output = lasthop()
+        .current_dir(folder)
+        .args(["doctor", file, "--format", "json"])
+        .output()
+        .expect("lasthop must run");
     let fact = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     (output.status.code(), fact, String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// The engine's name: the version, and a hash that `doctor` prints.
+/// Returns the name of the engine as `doctor` prints the name: the version and a hash.
 fn engine() -> String {
-    let output = lasthop().args(["doctor", "--format", "json"]).output().expect("it runs");
+    let output = lasthop().args(["doctor", "--format", "json"]).output().expect("lasthop must run");
     let text = String::from_utf8(output.stdout).expect("text");
     let facts: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let of =
@@ -35,12 +38,12 @@ fn a_page_names_its_engine_and_a_page_of_another_engine_is_an_error() {
     let (status, fact, _) = doctor(folder.path(), "lab.html");
     assert_eq!((status, &fact["is_of_this_engine"]), (Some(0), &Value::Bool(true)), "{fact}");
     let page = fs::read_to_string(&file).expect("the page");
-    fs::write(&file, page.replace(&engine(), "0.0.1+0123456789abcdef")).expect("written");
+    fs::write(&file, page.replace(&engine(), "0.0.1+0123456789abcdef")).expect("the file can be written");
     let (status, fact, message) = doctor(folder.path(), "lab.html");
     assert_eq!((status, &fact["is_of_this_engine"]), (Some(1), &Value::Bool(false)), "{fact}");
     assert!(fact["found"].as_str().is_some_and(|found| found.contains("0.0.1+0123456789abcdef")), "{fact}");
     assert!(message.contains("made by another engine: lab.html"), "{message}");
-    fs::write(&file, "<title>a page</title>").expect("written");
+    fs::write(&file, "<title>a page</title>").expect("the file can be written");
     let (status, _, message) = doctor(folder.path(), "lab.html");
     assert!(status == Some(2) && message.contains("`lab.html` does not name an engine"), "{message}");
 }
@@ -49,17 +52,20 @@ fn a_page_names_its_engine_and_a_page_of_another_engine_is_an_error() {
 fn a_store_of_another_engine_is_told_before_a_sweep_repeats_its_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let sweep = ["sweep", "umts", "--set", "duration=1s", "--runs", "1", "--store", "runs.db"];
-    let made = lasthop().current_dir(folder.path()).args(sweep).output().expect("it runs");
+    let made = lasthop().current_dir(folder.path()).args(sweep).output().expect("lasthop must run");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let (status, fact, message) = doctor(folder.path(), "runs.db");
     assert_eq!((status, &fact["found"]), (Some(0), &Value::from("store of this engine")), "{message}");
-    // A name of the same length replaces the engine's name in the file.
+    // In the file, another name of the same length replaces the engine's name.
     let engine = engine();
     let other = format!("9{}", &engine[1..]);
     let mut bytes = fs::read(folder.path().join("runs.db")).expect("the store");
-    let at = bytes.windows(engine.len()).position(|window| window == engine.as_bytes()).expect("its name");
+    let at = bytes
+        .windows(engine.len())
+        .position(|window| window == engine.as_bytes())
+        .expect("the engine's name in the store");
     bytes[at..at + engine.len()].copy_from_slice(other.as_bytes());
-    fs::write(folder.path().join("runs.db"), bytes).expect("written");
+    fs::write(folder.path().join("runs.db"), bytes).expect("the file can be written");
     let (status, fact, message) = doctor(folder.path(), "runs.db");
     assert!(status == Some(1) && message.contains("made by another engine: runs.db"), "{message}");
     assert!(fact["found"].as_str().is_some_and(|found| found.contains(&other)), "{fact}");

@@ -1,4 +1,4 @@
-//! Shipped traces equal the output of the program's model, byte for byte.
+//! The shipped traces equal the output of `lasthop fading`, byte for byte.
 
 mod common;
 
@@ -10,7 +10,7 @@ fn the_shipped_traces_are_what_the_command_prints() {
     let mut compared = 0;
     for name in ["umts-fading", "lte-fading"] {
         let text = std::fs::read_to_string(format!("{scenarios}/{name}.toml")).unwrap();
-        // Comments in the scenario file hold the commands that made its traces: `lasthop fading … (down)`.
+        // Comments in the scenario file quote the commands that generated the traces: `lasthop fading … (down)`.
         for line in text.lines().filter(|line| line.contains("lasthop fading ")) {
             let (command, side) = line.trim_start_matches(['#', ' ']).rsplit_once('(').unwrap();
             let arguments = split(command.trim().strip_prefix("lasthop ").unwrap());

@@ -21,7 +21,7 @@ fn text(folder: &Path, file: &str) -> String {
     std::fs::read_to_string(folder.join(file)).unwrap()
 }
 
-/// Texts of an SVG, and the number of elements of this class.
+/// Returns the texts of an SVG, and the number of elements of a class.
 fn read(svg: &str, class: &str) -> (Vec<String>, usize) {
     let document = Document::parse(svg).expect("XML");
     let elements = || document.descendants().filter(|node| node.is_element());
@@ -43,12 +43,12 @@ fn a_comparison_is_curves_with_intervals_labels_and_its_command() {
     for label in ["loss, %", "goodput, kbit/s", "sack", "reno"] {
         assert!(texts.iter().any(|text| text == label), "{label}: {texts:?}");
     }
-    assert_eq!(bars, 2, "intervals of two curves");
+    assert_eq!(bars, 2, "two curves must have intervals");
     let command = format!("lasthop compare {LOSSY} {} --figure a.svg", VARIED.join(" "));
     let document = Document::parse(&svg).unwrap();
     let desc = document.descendants().find(|node| node.has_tag_name("desc")).and_then(|node| node.text());
     assert_eq!(desc, Some(&*command));
-    // The same command gives the same bytes: no date, no other trace of this run.
+    // The same command gives the same bytes, because the file has no date and no other data of the run.
     compared(folder.path(), "a.svg");
     assert_eq!(text(folder.path(), "a.svg"), svg);
 }
@@ -81,7 +81,8 @@ fn a_run_is_goodput_and_queues_over_time() {
     assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])));
 }
 
-/// The image has a white background, and more ink in the rows of the title than a picture without text would have.
+/// The picture has a white background. In the rows of the title, the picture has more dark pixels than a picture
+/// without text would have.
 #[test]
 fn a_png_decodes_and_has_curves_and_text() {
     let folder = tempfile::tempdir().unwrap();
@@ -99,10 +100,10 @@ fn a_png_decodes_and_has_curves_and_text() {
         part.chunks(4).filter(|pixel| **pixel == color).count()
     };
     let all = (info.width * info.height) as usize;
-    assert!(count(0..info.height, [255; 4]) > all / 2, "the background");
-    assert!(count(0..info.height, [0, 0x72, 0xb2, 255]) > 500, "the first curve");
-    // The title takes the first lines: 16 pixels of margin, 20 pixels of text, at two pixels for each.
-    assert!(count(32..72, [0x16, 0x19, 0x1d, 255]) > 200, "the title");
+    assert!(count(0..info.height, [255; 4]) > all / 2, "most pixels must be background");
+    assert!(count(0..info.height, [0, 0x72, 0xb2, 255]) > 500, "the first curve must be drawn");
+    // The title has a margin of 16 and a height of 20 SVG pixels, and each SVG pixel is two pixels of the PNG.
+    assert!(count(32..72, [0x16, 0x19, 0x1d, 255]) > 200, "the title must be drawn");
 }
 
 #[test]

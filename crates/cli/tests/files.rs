@@ -1,4 +1,4 @@
-//! Files are written atomically; a closed pipe is not an error.
+//! Output files are written atomically. A closed pipe is not an error.
 
 mod common;
 
@@ -41,7 +41,7 @@ fn the_first_repetition_is_recorded_in_every_way() {
     let trace = objects(&text("a.json"));
     assert!(trace.iter().all(|line| line.contains_key("time_s") && line.contains_key("kind")));
     let samples = text("a.csv");
-    // The file has a header and a row for every 100 ms of 30 s.
+    // The file has a header, and a row for every 100 ms of the 30 s.
     assert_eq!(samples.lines().count(), 301);
     assert!(samples.starts_with("time_s,flow,cwnd_bytes,"), "{}", samples.lines().next().unwrap());
     let report = text("a.html");
@@ -52,7 +52,7 @@ fn the_first_repetition_is_recorded_in_every_way() {
     }
 }
 
-/// A report includes its command line and every key of the scenario.
+/// A report includes the command line and every key of the scenario.
 #[test]
 fn a_report_has_its_command_line_and_its_scenario() {
     let folder = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ fn a_report_has_its_command_line_and_its_scenario() {
     assert!(page.contains(&format!("<pre>\n{}</pre>", escaped.replace('\'', "&#39;"))), "the scenario");
 }
 
-/// RED's average queue is in the samples (for this queue only) and in the report.
+/// RED's average queue length is in the samples (only for the direction with RED) and in the report.
 #[test]
 fn the_average_of_red_is_sampled_and_drawn() {
     let folder = tempfile::tempdir().unwrap();
@@ -99,8 +99,8 @@ fn the_average_of_red_is_sampled_and_drawn() {
     assert!(!header.contains(&"path.up.queue_average_packets"), "drop-tail has no average");
     let averages: Vec<f64> =
         text.lines().skip(1).map(|line| line.split(',').nth(column).unwrap().parse().unwrap()).collect();
-    // After the queue has built up, the average is mostly near the thresholds (5 and 15 packets). The average is always
-    // below the queue's limit of 50 packets.
+    // After the queue has built up, the average is mostly near the thresholds (5 and 15 packets). The average never
+    // exceeds the queue's limit of 50 packets.
     let settled = &averages[averages.len() / 2..];
     let between = settled.iter().filter(|average| (1.0..=20.0).contains(*average)).count();
     assert!(between * 10 > settled.len() * 9, "{settled:?}");
@@ -165,7 +165,7 @@ fn an_interrupted_run_keeps_what_is_known_and_exits_with_130() {
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(status.code(), Some(130), "{said}");
-    // The files cover the time until the interruption, and the message says this time.
+    // The files cover the time until the interruption, and the message reports this time.
     assert_eq!(names_in(folder.path()), ["a.html", "a.json", "a.pcapng"]);
     let trace = std::fs::read_to_string(folder.path().join("a.json")).unwrap();
     let last: serde_json::Value = serde_json::from_str(trace.lines().last().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Names of other tools: each leads to names that Lasthop has.
+//! Names of other tools: each of these names leads to names of Lasthop.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{call, stderr_of, stdout};
 use lasthop_scenario::{Catalogue, all_foreign, foreign};
 use std::collections::BTreeSet;
 
-/// Every key, mechanism, column and field.
+/// Returns the name of every key, mechanism, column and field.
 fn known() -> BTreeSet<String> {
     let catalogue = Catalogue::default();
     let sections = [catalogue.reference(), lasthop_lab::runs::fields::sections()].concat();
@@ -45,7 +45,7 @@ fn every_name_is_explained() {
         let text = stdout(&["explain", entry.name]);
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.starts_with(&entry.sentence()), "{}: {text}", entry.name);
-        // The text has more than this sentence: it also explains the key or mechanism itself.
+        // The text is longer than this sentence, because the text also explains the key or mechanism of Lasthop.
         assert!(words.len() > entry.sentence().len() + 20, "{}: {text}", entry.name);
     }
 }

@@ -1,4 +1,4 @@
-//! Lists, completion and manual pages.
+//! Output of `list`, `completion` and `man`.
 
 mod common;
 
@@ -14,9 +14,9 @@ fn the_list_fits_a_terminal_of_80_columns_and_has_everything() {
     for line in short.lines().chain(text.lines()) {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    // A line for each entry and kind, an empty line and a hint.
+    // The list has one line for each entry, one line for each kind, an empty line, and a hint.
     assert_eq!(short.lines().count(), entries.len() + kinds.len() + 2);
-    // Lines break only between words, so the joined text contains every summary and every source.
+    // Lines break only between words, so the joined text contains every summary and every source unchanged.
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let whole = plain(&text);
     for entry in entries {
@@ -37,7 +37,7 @@ fn the_list_takes_kinds_names_and_texts() {
     };
     assert_eq!(kinds(&["sack"]), ["recovery sack", "recovery sack1", "middlebox snoop_sack"]);
     assert!(kinds(&["queue"]).iter().all(|line| line.starts_with("queue ")));
-    // The entries have no duplicates and are in the order of the whole list.
+    // The entries have no duplicates and keep the order of the complete list.
     assert_eq!(
         kinds(&["lte", "cubic", "LTE"]),
         [
@@ -58,7 +58,7 @@ fn the_list_takes_kinds_names_and_texts() {
     );
 }
 
-/// Hidden commands are not suggested.
+/// Hidden commands such as `tidy` are not suggested.
 #[test]
 fn an_unknown_topic_lists_what_users_call() {
     let unknown = call(&["help", "tidi"]);

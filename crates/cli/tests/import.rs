@@ -1,4 +1,4 @@
-//! `lasthop import` makes runnable paths.
+//! `lasthop import` converts recordings to paths that run.
 
 mod common;
 
@@ -50,7 +50,7 @@ fn a_table_a_capture_and_a_record_become_paths_that_run() {
     let made =
         ["drive.csv", "drive.down", "drive.toml", "losses.toml", "losses.txt", "run.pcapng", "run.toml"];
     assert_eq!(names_in(folder), made);
-    // Flags replace values missing from the recording.
+    // Flags replace values that are missing from the recording.
     imports(
         folder,
         &[
@@ -93,7 +93,7 @@ fn what_cannot_be_imported_is_said_in_one_message() {
     assert!(refused(folder, &["trace.down"]).contains("would overwrite"));
 }
 
-/// A CellReplay folder becomes a runnable path with the recorded base delays.
+/// A CellReplay folder becomes a path that runs, with the recorded base delays.
 #[test]
 fn a_folder_of_light_and_heavy_traces_becomes_a_path() {
     let folder = tempfile::tempdir().unwrap();

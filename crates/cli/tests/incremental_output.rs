@@ -1,4 +1,4 @@
-//! Each finished run is written at once, and stays after an interruption or a kill.
+//! Results of each finished run are written at once, and are kept after an interruption or a kill.
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const MANY_RUNS: &str = "1000000";
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Starts the program with standard output to `out.csv`.
+/// Starts the program with its standard output redirected to `out.csv`.
 fn spawn(folder: &Path, arguments: &[&str]) -> Child {
     let out = File::create(folder.join("out.csv")).unwrap();
     let mut command = lasthop();
@@ -24,7 +24,7 @@ fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap_or_default()
 }
 
-/// Waits for a condition; returns whether it became true.
+/// Waits until a condition is true. Returns false after a timeout.
 fn becomes_true(what: impl Fn() -> bool) -> bool {
     let began = Instant::now();
     while began.elapsed() < TIMEOUT {
@@ -43,7 +43,7 @@ fn ended(mut child: Child, signal: &str) -> (ExitStatus, String) {
     (child.wait().unwrap(), said)
 }
 
-/// Rows of a CSV table; panics if a row is incomplete.
+/// Returns the rows of a CSV table. Panics if a row is incomplete.
 fn rows(text: &str) -> Vec<Vec<String>> {
     assert!(text.ends_with('\n'), "incomplete line: {:?}", text.lines().last());
     let mut rows = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<String>>());
@@ -80,7 +80,7 @@ fn what_is_finished_is_there_when_the_program_is_killed() {
     }
 }
 
-/// Rows are in order, and their number equals the reported one.
+/// The rows are in the order of the runs, and the message reports the same number of runs as there are rows.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_has_its_finished_rows_and_says_how_many() {
@@ -90,19 +90,22 @@ fn an_interrupted_run_has_its_finished_rows_and_says_how_many() {
     let (status, said) = ended(child, "-INT");
     assert_eq!(status.code(), Some(130), "{said}");
     let rows = rows(&read(folder.path(), "out.csv"));
-    assert!(rows.iter().zip(1..).all(|(row, run)| row[1] == run.to_string()), "in order, none missing");
+    assert!(
+        rows.iter().zip(1..).all(|(row, run)| row[1] == run.to_string()),
+        "rows must be in the order of the runs, without gaps"
+    );
     let last = said.lines().last().unwrap_or_default();
     assert_eq!(last, format!("interrupted: {} of {MANY_RUNS} runs are done", rows.len()));
 }
 
-/// Means cover the finished runs. The means of a comparison omit repetitions in which a case is missing.
+/// Means cover the finished runs. The means of a comparison omit repetitions that have not finished in every case.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_sums_up_what_is_finished() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["run", LOSSY, "--runs", MANY_RUNS, "--format", "json", "--samples", "first.csv"];
     let child = spawn(folder.path(), &arguments);
-    // The file of the first repetition appears as soon as that repetition ends.
+    // The file of the first repetition appears when this repetition ends.
     assert!(becomes_true(|| folder.path().join("first.csv").is_file()));
     std::thread::sleep(Duration::from_millis(500));
     let (status, said) = ended(child, "-INT");
@@ -124,7 +127,7 @@ fn an_interrupted_run_sums_up_what_is_finished() {
     assert!(!cases[1]["goodput_kbps"]["difference"].is_null());
 }
 
-/// In a comparison, the first repetition of all values runs before the second repetition of any value.
+/// In a comparison, repetition 1 of every value runs before repetition 2 of any value.
 #[test]
 fn comparisons_come_repetition_by_repetition() {
     let arguments = ["compare", LOSSY, "--set", "duration=5s", "--runs", "3", "--vary", "recovery=sack,reno"];
@@ -133,7 +136,7 @@ fn comparisons_come_repetition_by_repetition() {
     assert_eq!(heads, ["sack 1", "reno 1", "sack 2", "reno 2", "sack 3", "reno 3"]);
 }
 
-/// A closed pipe ends the program within the time of a run, without a message.
+/// If the reader closes the pipe, the program ends within the duration of one run, without a message.
 #[test]
 fn a_pipe_that_closes_ends_the_work() {
     let mut child = lasthop()
@@ -151,7 +154,7 @@ fn a_pipe_that_closes_ends_the_work() {
     assert!(!stderr_of(&output).contains("cannot"), "{}", stderr_of(&output));
 }
 
-/// Without a terminal, progress appears as lines, the first after five seconds.
+/// Without a terminal, progress is printed as lines. The first line appears after 5 s.
 #[cfg(unix)]
 #[test]
 fn progress_is_told_where_there_is_no_terminal() {
@@ -180,16 +183,19 @@ fn a_thousand_jobs_for_three_runs_are_three_threads() {
             status.lines().find_map(|line| line.strip_prefix("Threads:").map(str::trim).map(str::to_owned));
         line.and_then(|number| number.parse::<usize>().ok()).unwrap_or(0)
     };
-    assert!(becomes_true(|| threads() > 3), "the main thread, the handler of Ctrl-C, and three");
+    assert!(
+        becomes_true(|| threads() > 3),
+        "the main thread, the handler of Ctrl-C and three workers must run"
+    );
     std::thread::sleep(Duration::from_millis(300));
     let many = threads();
     ended(child, "-KILL");
-    // The main thread, the handler of Ctrl-C and three workers are five threads. A sixth may print progress.
+    // The main thread, the handler of Ctrl-C and three workers are five threads. A sixth thread may print progress.
     assert!(many <= 6, "{many} threads");
 }
 
-/// Before a large run, estimates of time and memory appear. With CSV no memory is estimated, because outcomes are not
-/// kept.
+/// Before a large run, estimates of time and memory are printed. For CSV, the estimate excludes outcomes, because
+/// outcomes are not kept.
 #[cfg(unix)]
 #[test]
 fn what_a_large_run_takes_is_said() {
@@ -202,8 +208,8 @@ fn what_a_large_run_takes_is_said() {
         child.wait().unwrap();
         told.unwrap_or_else(|| panic!("{arguments:?} prints no line with {what:?}"))
     };
-    // 2 Mbit/s for 30 s are 5000 packets, and a million runs are 5e9 packets. Two cores simulate 8 million packets per
-    // second.
+    // At 2 Mbit/s, 30 s suffice for 5000 packets, so a million runs have 5e9 packets. Two cores simulate 8 million
+    // packets per second.
     let line = told(&[LOSSY, "--runs", MANY_RUNS, "--jobs", "2"], "packets");
     assert!(line.contains("up to 5.0e9 packets take about 10 min on 2 threads"), "{line}");
     let line = told(&[LOSSY, "--runs", MANY_RUNS], "of memory");

@@ -1,4 +1,4 @@
-//! Settings without effect, or with an unexpected effect, give one note, in the table and in JSON.
+//! Settings without effect, or with an unexpected effect, give one note, both in the table and in JSON.
 
 mod common;
 
@@ -12,8 +12,8 @@ fn notes(arguments: &[&str]) -> Vec<String> {
     stderr_of(&output).lines().filter(|line| line.starts_with("note: ")).map(str::to_owned).collect()
 }
 
-/// `loss` means the same in a one-line scenario, with `--set` and with `--vary`. If the link layer retransmits, a note
-/// says that these losses occur after its retransmissions.
+/// `loss` has the same meaning in a one-line scenario, with `--set` and with `--vary`. If the link layer retransmits, a
+/// note explains that these packets are lost after the link's retransmissions.
 #[test]
 fn loss_is_the_same_in_the_line_set_and_varied() {
     for path in ["lte", "wifi-edge", "starlink", "nr-mmwave"] {
@@ -39,8 +39,8 @@ fn loss_is_the_same_in_the_line_set_and_varied() {
         );
         objects(&varied)[0]["goodput_kbps"]["mean"].as_f64().unwrap()
     };
-    // A hundred times the losses should leave about a thirtieth of CUBIC's window (response function, RFC 9438 §5), and
-    // must leave less than a tenth.
+    // A loss rate that is a thousand times as high should leave a small fraction of CUBIC's window (response function,
+    // RFC 9438 §5), and must leave less than a tenth.
     assert!(goodput("10%") < 0.1 * goodput("0.01%"));
 }
 

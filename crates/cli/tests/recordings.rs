@@ -1,7 +1,7 @@
-//! Tests that run every sender and receiver over recorded links.
+//! Runs every sender and receiver over recorded links.
 //!
-//! The recordings are Mahimahi's (TMobile-UMTS-driving, Verizon-LTE-short), not in this repository:
-//! `LASTHOP_RECORDINGS` names their folder.
+//! The recordings are from Mahimahi (TMobile-UMTS-driving, Verizon-LTE-short) and not in this repository.
+//! `LASTHOP_RECORDINGS` names the folder of the recordings.
 
 mod common;
 
@@ -38,7 +38,7 @@ fn every_combination_runs_on_every_recorded_link() {
         );
         let mut arguments = vec!["compare", &path, "--runs", "1", "--format", "json"];
         vary.iter().for_each(|choices| arguments.extend(["--vary", choices]));
-        // Notes on unused ACK splitting come last.
+        // The last lines are notes on ACK splitting without effect.
         let mut lines = objects(&stdout(&arguments));
         lines.retain(|line| !line.contains_key("note"));
         assert_eq!(lines.len(), combinations);

@@ -4,8 +4,8 @@ mod common;
 
 use common::{call, stderr_of, stdout};
 
-/// The documentation site is made from this output: no section is empty, and each mechanism of `list` has one with its
-/// source.
+/// The documentation site contains this output. No section is empty, and each mechanism of `list` has a section with
+/// its source.
 #[test]
 fn every_section_says_something() {
     let page = stdout(&["help", "reference"]);
@@ -30,7 +30,7 @@ fn every_section_says_something() {
     }
 }
 
-/// The page has every key and field of the terminal's text, and its table rows are complete.
+/// The page has every key and field of the text for terminals, and the table rows are complete.
 #[test]
 fn the_page_has_everything() {
     let page = stdout(&["help", "reference"]);
@@ -85,7 +85,7 @@ fn a_path_a_mechanism_and_a_column_are_explained() {
     assert!(stderr_of(&wrong).contains("did you mean `queue`?"), "{}", stderr_of(&wrong));
 }
 
-/// The speed in the README is measured, and is in docs/development/performance/figures.md.
+/// The speed in the README is the measured speed in docs/development/performance/figures.md.
 #[test]
 fn the_readme_has_the_measured_speed() {
     let measured = include_str!("../../../docs/development/performance/figures.md");

@@ -1,4 +1,4 @@
-//! The README's first command with --quick: every number of the papers, and the report.
+//! `reproduce --quick`: the rows of the papers, the report, and the progress.
 
 mod common;
 
@@ -100,7 +100,7 @@ fn what_it_will_do_is_said_at_once_and_each_paper_is_printed_when_it_is_done() {
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(|line| line.unwrap());
     let plan = said.next().unwrap();
     assert!(plan.starts_with("2 papers with fewer repetitions: about ") && plan.contains("thread"), "{plan}");
-    // Papers have a fixed order, regardless of the command line.
+    // Papers have a fixed order, independent of the order on the command line.
     let first = said.next().unwrap();
     assert!(first.starts_with("koga4 (1 of 2), about "), "{first}");
     // A thread reads the output continuously, because a full pipe would block the program.
@@ -111,7 +111,7 @@ fn what_it_will_do_is_said_at_once_and_each_paper_is_printed_when_it_is_done() {
     });
     assert!(printed.recv().unwrap().starts_with("paper,item,"));
     assert!(printed.recv().unwrap().starts_with("koga4,"));
-    // The second paper is running: its results are not printed yet.
+    // The second paper is still running, so its results are not printed yet.
     assert!(child.try_wait().unwrap().is_none());
     let further = said.find(|line| line.contains(" of 2)")).unwrap();
     assert!(further.starts_with("koga5 (2 of 2)"), "{further}");

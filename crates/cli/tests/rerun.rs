@@ -1,4 +1,4 @@
-//! `reproduce --again`: archived rows are rerun and compared byte for byte.
+//! `reproduce --again`: reruns archived rows and compares the new rows byte for byte.
 
 mod common;
 

@@ -1,11 +1,11 @@
-//! Output is identical in repeated calls and for any number of threads.
+//! Output is identical in repeated calls, and for any number of threads.
 
 mod common;
 
 use common::{LOSSY, call_in, stderr_of, stdout};
 use std::path::Path;
 
-/// Compares calls with `--jobs 1`, `--jobs 4`, and again `--jobs 4`.
+/// Compares the outputs of three calls: with `--jobs 1`, with `--jobs 4`, and again with `--jobs 4`.
 fn is_same(arguments: &[&str]) {
     let with = |jobs: &str| stdout(&[arguments, &["--jobs", jobs]].concat());
     let one = with("1");

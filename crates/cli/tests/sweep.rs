@@ -1,4 +1,4 @@
-//! Sweeps that are killed, interrupted, started twice, or given a wrong file.
+//! Sweeps that are killed, interrupted, started twice, or called with a wrong file.
 
 mod common;
 
@@ -11,12 +11,12 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The scenario of the sweeps. A run takes about ten milliseconds.
+/// Scenario of the sweeps. One run takes about 10 ms.
 const PATH: &str = "rate=10Mbit/s,rtt=40ms,queue=40packets,loss=0.1%,duration=60s";
 const POINTS: [&str; 4] = ["--set", "recovery=sack,reno", "--set", "channel.loss=0.1%,0.2%,0.5%,1%,2%"];
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Arguments of a sweep into a store, with `runs` runs per point.
+/// Returns the arguments of a sweep into a store, with `runs` runs per point.
 fn sweep<'a>(store: &'a str, runs: &'a str) -> Vec<&'a str> {
     [&["sweep", PATH][..], &POINTS, &["--runs", runs, "--jobs", "2", "--store", store]].concat()
 }
@@ -36,15 +36,15 @@ fn rows(folder: &Path, store: &str) -> String {
     stdout_of(call_in(folder, &["results", store, "--format", "csv"]))
 }
 
-/// Number of runs in a store. Readers do not wait for the writer.
+/// Returns the number of runs in a store. Readers of a store do not wait for its writer.
 fn finished(folder: &Path, store: &str) -> usize {
     let output = call_in(folder, &["results", store, "--format", "csv"]);
     String::from_utf8_lossy(&output.stdout).lines().count().saturating_sub(1)
 }
 
-/// Kills a sweep of `runs_each` runs per point `kills` times, and then lets the sweep end. Each kill waits for a random
-/// number of runs in the store, and then for a random moment within the next runs. Kills are thus spread over the work
-/// instead of the time, and busy and idle machines behave alike.
+/// Runs a sweep of `runs_each` runs per point, kills the sweep `kills` times, and finally lets the sweep end. Each kill
+/// waits for a random number of runs in the store, and then for a random time within the next runs. The kills are thus
+/// spread over the work, so that the test behaves alike on busy and idle machines.
 fn kill_and_resume(runs_each: u32, kills: u32) {
     let folder = tempfile::tempdir().unwrap();
     let runs = runs_each.to_string();
@@ -67,7 +67,7 @@ fn kill_and_resume(runs_each: u32, kills: u32) {
     let last = call_in(folder.path(), &sweep("killed", &runs));
     let said = stderr_of(&last);
     stdout_of(last);
-    assert!(said.contains("runs are in the store"), "a kill left nothing: {said}");
+    assert!(said.contains("runs are in the store"), "the killed sweep has stored no runs: {said}");
     let (whole, kill_and_resume) = (rows(folder.path(), "whole"), rows(folder.path(), "killed"));
     assert_eq!(whole.lines().count(), 1 + all, "one row per run");
     assert!(whole == kill_and_resume, "the rows of the killed sweep differ");
@@ -78,7 +78,7 @@ fn a_sweep_that_is_killed_goes_on_where_it_was() {
     kill_and_resume(30, 6);
 }
 
-/// This test has the full size of 2,000 runs and 50 kills: `cargo test --release -p lasthop --test sweep -- --ignored`
+/// Runs the test in its full size, 2,000 runs and 50 kills: `cargo test --release -p lasthop --test sweep -- --ignored`
 #[test]
 #[ignore = "takes a minute"]
 fn a_sweep_of_2000_runs_outlives_50_kills() {
@@ -142,7 +142,7 @@ fn parquet_is_written_by_python() {
     assert!(said.contains(line), "{said}");
 }
 
-/// Seeds and numbers equal those of `run`. The names of the cases equal those of `compare`.
+/// `results` gives the same seeds and numbers as `run`, and names the cases like `compare`.
 #[test]
 fn numbers_are_those_of_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -197,7 +197,7 @@ fn results_are_filtered() {
     }
 }
 
-/// A store's differences are those of `compare` with the same values and seeds.
+/// `results --against` gives the same differences as `compare` with the same values and seeds.
 #[test]
 fn results_have_the_differences_of_compare() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Output on terminals of several widths, through a pseudo-terminal: no line is wider than the terminal.
+//! Output on terminals of several widths, through a pseudo-terminal. No line is wider than the terminal.
 
 #![cfg(target_os = "linux")]
 
@@ -16,17 +16,18 @@ const WIDTHS: [u16; 4] = [60, 80, 120, 200];
 
 const SHORT: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=3s";
 
-/// Standard output of a call whose standard output is a terminal with this number of columns.
+/// Returns the standard output of a call on a terminal with this number of columns.
 fn on_terminal(columns: u16, folder: &Path, arguments: &[&str]) -> String {
     let size = Winsize { ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     let OpenptyResult { master, slave } = openpty(&size, None).unwrap();
     let mut command = lasthop();
     command.args(arguments).current_dir(folder).stdin(Stdio::null()).stderr(Stdio::null());
     let mut child = command.stdout(File::from(slave)).spawn().unwrap();
-    // The command holds the only other copy of the terminal.
+    // `command` holds the last copy of the terminal's file descriptor in this process. Reading ends only after this
+    // copy is closed.
     drop(command);
     let (mut text, mut block, mut terminal) = (Vec::new(), [0; 4096], File::from(master));
-    // The terminal fails with EIO once the command has ended.
+    // Reading from the terminal fails with EIO after the command has ended.
     while let Ok(length) = terminal.read(&mut block) {
         if length == 0 {
             break;
@@ -38,7 +39,7 @@ fn on_terminal(columns: u16, folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(text).unwrap().replace("\r\n", "\n")
 }
 
-/// Commands for a shell stand alone in a line of any length, so that they can be copied.
+/// Returns whether a line is a shell command. Shell commands are not wrapped, so that users can copy the commands.
 fn is_command(line: &str) -> bool {
     ["  lasthop ", "  sudo lasthop "].iter().any(|begin| line.starts_with(begin))
 }
@@ -77,7 +78,8 @@ fn no_line_is_wider_than_the_terminal() {
     assert!(names_in(folder.path()).contains(&"report.html".to_owned()));
 }
 
-/// The first screen of a run fits 80 columns and 25 lines: a sentence, at most ten metrics, the links.
+/// The first screen of a run fits 80 columns and 25 lines. The screen has a sentence, at most ten metrics, and the
+/// links.
 #[test]
 fn the_first_screen_of_a_run() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,11 +1,11 @@
-//! Error messages name their entry in docs/troubleshooting.md. The page's own examples are run.
+//! Error messages name their entry in docs/troubleshooting.md. The tests run the examples of this page.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 const PAGE: &str = include_str!("../../../docs/troubleshooting.md");
 
-/// Runs lines of a shell in a folder. The program is `lasthop`.
+/// Runs shell commands in a folder. The name `lasthop` refers to the program under test.
 fn shell(lines: &str, folder: &Path) -> Output {
     let program = Path::new(env!("CARGO_BIN_EXE_lasthop")).parent().expect("a folder").display();
     let path = format!("{program}:{}", std::env::var("PATH").expect("a path"));
@@ -16,7 +16,7 @@ fn shell(lines: &str, folder: &Path) -> Output {
 fn the_last_line_of_a_message_names_its_entry() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_, set_up) = PAGE.split_once("<!-- set-up\n").expect("the set-up");
-    let (set_up, _) = set_up.split_once("-->").expect("its end");
+    let (set_up, _) = set_up.split_once("-->").expect("the end of the set-up");
     assert!(shell(set_up, folder.path()).status.success());
     let mut judged = 0;
     for section in PAGE.split("\n(troubleshooting-").skip(1) {
@@ -27,7 +27,7 @@ fn the_last_line_of_a_message_names_its_entry() {
                 continue;
             };
             let command = command.lines().next().expect("a command");
-            // These depend on the machine's state.
+            // The output of these commands depends on the state of the machine.
             if ["lasthop emulate", "lasthop agent", "sudo"].iter().any(|word| command.starts_with(word)) {
                 continue;
             }
@@ -45,7 +45,7 @@ fn the_last_line_of_a_message_names_its_entry() {
     assert!(judged >= 15, "{judged} examples");
 }
 
-/// A message without an entry has no such line.
+/// A message without an entry in the page does not name an entry.
 #[test]
 fn other_messages_name_no_entry() {
     let folder = tempfile::tempdir().expect("a folder");

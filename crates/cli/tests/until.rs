@@ -13,13 +13,13 @@ fn goodput(arguments: &[&str]) -> (f64, f64, u64) {
     (it["mean"].as_f64().unwrap(), (ends[1] - ends[0]) / 2.0, it["runs"].as_u64().unwrap())
 }
 
-/// At the end, half the interval is at most 0.02 / 1.02 of the mean, as for a sweep's points. At the previous check it
-/// was larger.
+/// When the run ends, half the interval is at most 0.02 / 1.02 of the mean, as for the points of a sweep. At the
+/// previous check, half the interval was larger than this bound.
 #[test]
 fn it_runs_until_the_interval_is_small_enough() {
     let (mean, half, runs) = goodput(&["--until", "2%"]);
     assert!(half <= 0.02 / 1.02 * mean, "{half} of {mean}");
-    // The first check comes after 10 runs. Each further check comes after 10 % more runs, but at least 10 more.
+    // The first check follows 10 runs. Each further check follows 10 % more runs, but at least 10 more runs.
     let mut looks = vec![10];
     while looks[looks.len() - 1] < runs {
         let last = looks[looks.len() - 1];
@@ -29,7 +29,7 @@ fn it_runs_until_the_interval_is_small_enough() {
     let earlier = looks[looks.len() - 2].to_string();
     let (mean, half, _) = goodput(&["--runs", &earlier]);
     assert!(half > 0.02 / 1.02 * mean, "{half} of {mean} after {earlier}");
-    // The result equals that of the same number of runs without --until, for any number of threads.
+    // The output equals the output of the same number of runs without `--until`, for any number of threads.
     let arguments = ["run", LOSSY, "--until", "2%", "--format", "csv", "--jobs"];
     let one = stdout(&[&arguments[..], &["1"]].concat());
     assert_eq!(one, stdout(&[&arguments[..], &["3"]].concat()));
@@ -70,9 +70,10 @@ fn a_warm_up_is_left_out_and_named() {
     assert!(chosen.contains("timeouts") && !chosen.contains("goodput"), "{chosen}");
 }
 
-/// At the end, half the interval of each value is at most 0.03 / 1.03 of its mean, and that of each difference to the
-/// first value is at most 0.03 / 1.03 of the first value's mean. At the previous check at least one was larger. The
-/// result equals that of the same number of runs without --until, for any number of threads.
+/// When the comparison ends, half the interval of each value is at most 0.03 / 1.03 of the value's mean. Half the
+/// interval of each difference is at most 0.03 / 1.03 of the first value's mean. At the previous check, at least one
+/// half interval was larger than its bound. The output equals the output of the same number of runs without `--until`,
+/// for any number of threads.
 #[test]
 fn a_comparison_runs_until_differences_are_exact_too() {
     let compare = |more: &[&str]| {

@@ -1,4 +1,4 @@
-//! `lasthop advise PATH`.
+//! Command `lasthop advise PATH`: ranks changes that would improve a path.
 
 use crate::bar::Bar;
 use crate::failure::Failure;
@@ -161,14 +161,14 @@ impl Advise {
         }
     }
 
-    /// Path of the scenario's file. Trace files are searched in the folder of this file or, without a file, in the
-    /// current folder.
+    /// Returns the path of the scenario's file. Trace files are searched in the folder of the scenario's file. For a
+    /// scenario without a file, trace files are searched in the current folder.
     fn base_file(&self) -> String {
         let path = &self.source.path;
         if Path::new(path).is_file() { path.clone() } else { "advice".to_owned() }
     }
 
-    /// Writes arguments for a shell: PATH, the user's `--set`, and a `--set` for each key in `given`.
+    /// Returns arguments in shell syntax: PATH, each `--set` of the user, and a `--set` for each key in `given`.
     fn written(&self, given: &[(String, String)]) -> String {
         let own = self.source.set.iter().map(|one| (&one.path, &one.value));
         let all = own.chain(given.iter().map(|(path, value)| (path, value)));
@@ -198,7 +198,7 @@ fn text(advice: &Advice, written: &str, is_whole: bool) -> String {
         steps.dedup_by(|one, previous| one.0.starts_with("Try ") && previous.0.starts_with("Try "));
     }
     for (words, command) in steps {
-        // Commands are not broken, so that they can be copied.
+        // Command lines are not wrapped, so that users can copy the command lines.
         text += &format!("\n{words}:\n  {command}\n");
     }
     text

@@ -1,4 +1,4 @@
-//! `lasthop check PATH`.
+//! Command `lasthop check PATH`: checks a scenario and prints a summary in one line.
 
 use crate::failure::Failure;
 use crate::output;
@@ -21,8 +21,8 @@ impl Check {
     }
 }
 
-/// Describes a scenario in one line: `3 nodes, 2 links, 1 flow; 60 s, 10 runs; link.air.down: trace of 1234
-/// opportunities in 60 s, mean 3.2 Mbit/s`.
+/// Describes a scenario in one line, for example: `3 nodes, 2 links, 1 flow; 60 s, 10 runs; link.air.down: trace of
+/// 1234 opportunities in 60 s, mean 3.2 Mbit/s`.
 fn summary(scenario: &Scenario) -> String {
     let mut parts = vec![
         [

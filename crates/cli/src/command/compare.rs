@@ -1,4 +1,4 @@
-//! `lasthop compare PATH --vary path=a,b,c`.
+//! Command `lasthop compare PATH --vary path=a,b,c`: compares values of a key with the same losses.
 
 use super::precision::PrecisionTracker;
 use super::run::Repetitions;
@@ -89,7 +89,7 @@ impl Compare {
                  shares such as goodput_kbps",
             );
         }
-        // The first case's scenario sets the number of runs and the seed.
+        // The scenario of the first case determines the number of runs and the seed.
         let first = &cases[0].scenario;
         let determinism = Determinism::of(cases.iter().map(|case| &case.scenario));
         let seed = self.repetitions.seed(first);
@@ -105,7 +105,7 @@ impl Compare {
             keeps_outcomes,
             sampled: usize::from(report.is_some()),
         };
-        // With --until, the number of runs is not known in advance, so no estimate is possible.
+        // With `--until`, the number of runs is not known in advance, so the cost cannot be estimated.
         if self.until.is_none() {
             cost::print_if_large(&estimate(cases.iter().map(|case| &case.scenario), plan), &plan);
         }
@@ -187,7 +187,7 @@ impl Compare {
         Ok(())
     }
 
-    /// Opens the files before the runs, to report wrong paths early.
+    /// Opens the output files before the runs, so that wrong paths are reported at once.
     fn open_files(&self) -> Result<OpenFiles, Failure> {
         target::refuse_duplicates(&[
             ("--samples", &self.samples),
@@ -204,7 +204,7 @@ impl Compare {
         })
     }
 
-    /// Formats the means. The text is empty for a format that prints every repetition.
+    /// Formats the means. The text is empty for CSV, because the rows of every repetition have been printed already.
     fn text(&self, done: &Comparison, runs: usize, seed: u64, determinism: &Determinism) -> String {
         let first = &done.cases[0].scenario;
         match self.format {
@@ -250,8 +250,8 @@ struct OpenFiles {
     figure: Option<Target>,
 }
 
-/// Describes the excluded warm-up: ` without the first 2 s`. The text is empty without a warm-up, or if the cases
-/// differ.
+/// Returns a description of the excluded warm-up, for example ` without the first 2 s`. The text is empty without a
+/// warm-up, or if the warm-ups of the cases differ.
 fn warm_up(cases: &[ComparedCase]) -> String {
     let first = cases.first().map_or(Duration::ZERO, |case| case.scenario.warmup);
     if first > Duration::ZERO && cases.iter().all(|case| case.scenario.warmup == first) {
@@ -261,7 +261,7 @@ fn warm_up(cases: &[ComparedCase]) -> String {
     }
 }
 
-/// Length of the runs: `60 s`, or `5 s to 60 s`.
+/// Returns the duration of the runs: `60 s`, or `5 s to 60 s` if the durations of the cases differ.
 fn lengths(cases: &[ComparedCase]) -> String {
     let durations = || cases.iter().map(|case| case.scenario.duration);
     match (durations().min(), durations().max()) {

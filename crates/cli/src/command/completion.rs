@@ -1,4 +1,4 @@
-//! `lasthop completion SHELL`.
+//! Command `lasthop completion SHELL`: prints a script for completion of commands, flags and names.
 
 use crate::CommandLine;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! Commands that need Linux. On other systems, each fails with a message that names the alternatives.
+//! Commands that need Linux, for other systems. Each command fails with a message that names the commands that work.
 
 use crate::failure::Failure;
 use clap::{Args, Subcommand};

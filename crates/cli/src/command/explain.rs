@@ -1,4 +1,4 @@
-//! `lasthop explain PATH…`.
+//! Command `lasthop explain PATH…`: explains scenario keys, mechanisms, columns and fields.
 
 use crate::failure::Failure;
 use crate::{output, reference};

@@ -1,4 +1,4 @@
-//! `lasthop fading`.
+//! Command `lasthop fading`: generates a packet-delivery trace from a Rayleigh fading model.
 
 use crate::failure::Failure;
 use crate::output;
@@ -68,7 +68,7 @@ fn number(text: &str, low: f64, high: f64) -> Result<f64, String> {
     }
 }
 
-/// Length of a trace, at most 1 h: one hour at 1 Gbit/s has 300 million lines.
+/// Parses the length of a trace, at most 1 h. One hour at 1 Gbit/s has 300 million lines.
 fn length(text: &str) -> Result<Duration, String> {
     match Unit::Duration(Duration::from_millis(1), Duration::from_secs(3600)).parse(text)? {
         Value::Duration(length) => Ok(length),

@@ -1,4 +1,4 @@
-//! `lasthop help [TOPIC]`.
+//! Command `lasthop help [TOPIC]`: prints help on a command or a topic.
 
 use crate::CommandLine;
 use crate::failure::Failure;
@@ -33,7 +33,7 @@ impl Help {
             && let Some(topic) = TOPICS.iter().find(|topic| topic.name == name)
         {
             let text = (topic.text)();
-            // The page is Markdown, for a file.
+            // The topic `reference` is Markdown for a file, so its lines are not wrapped to the terminal.
             return output::print(&if topic.name == "reference" { text } else { output::prose(&text) });
         }
         let mut command = CommandLine::command();

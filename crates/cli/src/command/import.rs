@@ -1,4 +1,4 @@
-//! `lasthop import FILE`.
+//! Command `lasthop import FILE`: converts a recording to a scenario.
 
 use crate::failure::Failure;
 use crate::output;
@@ -119,8 +119,8 @@ impl Import {
         let [down_shown, up_shown] = [&down_name, &up_name].map(|path| file_name(path));
         let text =
             |found: &ImportResult| found.scenario(&ask, &file_name(&self.file), [&down_shown, &up_shown]);
-        // Checks that `run` accepts the scenario, because a queue or rate given by the user may be invalid. The trace
-        // files do not exist yet, so mean rates replace them here.
+        // Checks that `run` accepts the scenario, because a queue or rate given by the user may be invalid. Mean rates
+        // replace the trace files, which are not written yet.
         Draft::parse(&text(&without_traces(&found)), &out.display().to_string())?.check()?;
         let text = text(&found);
         let mut written = Vec::new();
@@ -155,7 +155,7 @@ impl Import {
         Ok(())
     }
 
-    /// Path of the scenario. A default name does not overwrite an existing file.
+    /// Returns the path of the scenario. Fails if a file with the default name already exists.
     fn target(&self) -> Result<PathBuf, Failure> {
         if let Some(out) = &self.out {
             return Ok(out.clone());
@@ -197,7 +197,7 @@ impl Import {
     }
 }
 
-/// Suffixes and contents of the files that accompany a trace.
+/// Returns the suffix and the contents of each file that accompanies a trace.
 fn tables(light: &Light) -> Vec<(&'static str, &str)> {
     let sizes = light.sizes.as_deref().map(|text| ("sizes", text));
     [("light", light.text.as_str())].into_iter().chain(sizes).collect()
@@ -211,7 +211,7 @@ fn without_traces(found: &ImportResult) -> ImportResult {
     found
 }
 
-/// Extracts the values of the path and their sources from the scenario's text.
+/// Extracts the values of the path, and the source of each value, from the scenario's text.
 fn summary(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let (mut table, mut comment) = ("", "");

@@ -1,4 +1,4 @@
-//! `lasthop lab`.
+//! Command `lasthop lab`: writes and opens the self-contained page with the simulator.
 
 use crate::failure::Failure;
 use crate::output;
@@ -15,17 +15,17 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The self-contained page, built by `make page`.
+/// Self-contained page of the lab, built by `make page`.
 const PAGE: &str = include_str!("../../lab.html");
-/// Element of the page that holds the initial scenario.
+/// Element of the page that holds the initial scenario as JSON.
 const GIVEN: &str = "<script type=\"application/json\" id=\"given\">";
 
-/// First element of the page's head that follows the engine's name.
+/// Element of the page before which the program inserts the name of its engine.
 const TITLE: &str = "<title>";
-/// Element of the page that names the engine of the program that wrote the page, up to the name.
+/// Start of the element that names the engine of the program that wrote the page, up to the engine's name.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"lasthop ";
 
-/// The engine that a page names.
+/// Returns the engine that a page names.
 pub(super) fn engine_of(page: &str) -> Option<&str> {
     page.split_once(GENERATOR)?.1.split('"').next()
 }
@@ -68,8 +68,8 @@ fn page_with(path: &str) -> Result<String, Failure> {
     let scenario =
         scenario_args::checked(&Catalogue { files: disk.clone(), ..Catalogue::default() }.load(path)?)?;
     let mut files = std::mem::take(&mut *disk.0.lock().unwrap_or_else(PoisonError::into_inner));
-    // In PATH, changes may follow the name of the scenario file after a comma. The page searches further files in the
-    // folder of this file.
+    // PATH may be a scenario file and, after a comma, changes of keys. The page looks for further files in the folder
+    // of the scenario file.
     let name =
         [path, path.split(',').next().unwrap_or_default()].into_iter().find(|it| files.contains_key(*it));
     let name = name.filter(|_| !path.split(',').next().is_some_and(|first| first.contains('=')));
@@ -86,12 +86,12 @@ fn page_with(path: &str) -> Result<String, Failure> {
     let line = if toml.is_some() { changes } else { path };
     let given = json!({ "line": line, "toml": toml, "files": files,
                         "seed": scenario.seed.to_string(), "runs": scenario.runs });
-    // Without `<`, the text cannot end the surrounding element.
+    // Without `<`, the scenario's text cannot close the script element that holds the text.
     let given = given.to_string().replace('<', "\\u003c");
     Ok(PAGE.replacen(GIVEN, &format!("{GIVEN}{given}"), 1))
 }
 
-/// Reads files from disk, and records the contents of each file that was read.
+/// Reads files from disk, and records the contents of each file read.
 #[derive(Debug, Default)]
 struct RecordingDisk(Mutex<BTreeMap<String, String>>);
 
@@ -118,8 +118,8 @@ fn folder() -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// Opens the page in the browser. Returns whether the system's opener accepted the page. Without a screen, returns
-/// false.
+/// Opens the page in the browser. Returns true if the system's program for opening files reports success. Returns false
+/// if no graphical display is available.
 fn open_in_browser(file: &Path) -> bool {
     let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     let mut opener = match std::env::consts::OS {

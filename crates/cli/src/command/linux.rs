@@ -1,4 +1,4 @@
-//! Commands that need Linux: TUN devices, namespaces, netfilter. `elsewhere.rs` replaces them on other systems.
+//! Commands that need Linux: TUN devices, namespaces, netfilter. On other systems, `elsewhere.rs` replaces this module.
 
 use super::{agent, crosscheck, emulate, endpoint, tidy};
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ pub(crate) enum LinuxOnly {
     Tidy(tidy::Tidy),
 }
 
-/// Hidden command that `emulate` starts to undo its changes after a kill.
+/// Name of the hidden command that `emulate` starts. This command undoes the changes of `emulate` after a kill.
 pub(crate) const TIDY: &str = "tidy";
 
 impl LinuxOnly {

@@ -1,4 +1,4 @@
-//! `lasthop list [WORD…]`.
+//! Command `lasthop list [WORD…]`: lists mechanisms and ready paths.
 
 use crate::failure::Failure;
 use crate::output::{self, Format};
@@ -37,7 +37,7 @@ impl List {
         })
     }
 
-    /// Entries that match any word, without duplicates, in the catalogue's order.
+    /// Returns the entries that match any of the words, without duplicates, in the catalogue's order.
     fn entries(&self) -> Result<Vec<ListEntry>, Failure> {
         let all = lasthop_scenario::Catalogue::default().list();
         if self.words.is_empty() {
@@ -53,7 +53,7 @@ impl List {
     }
 }
 
-/// One line for each entry, grouped by kind.
+/// Formats each entry as one line, grouped by kind.
 fn as_lines(entries: &[ListEntry]) -> String {
     let names = names_width(entries);
     let room = columns().saturating_sub(INDENT.len() + names + INDENT.len());
@@ -68,7 +68,7 @@ fn as_lines(entries: &[ListEntry]) -> String {
     format!("{text}\n{}\n", output::prose(more))
 }
 
-/// The text, cut to this number of columns of the terminal.
+/// Returns the text, cut to at most `room` terminal columns; an ellipsis marks the cut.
 fn shortened(text: &str, room: usize) -> String {
     if display_width(text) <= room {
         return text.to_owned();
@@ -83,7 +83,7 @@ fn shortened(text: &str, room: usize) -> String {
     short.trim_end().to_owned() + "…"
 }
 
-/// Columns of the terminal, at most [`WIDTH`]: longer lines are hard to read.
+/// Returns the width of the terminal in columns, at most [`WIDTH`], because longer lines are hard to read.
 fn columns() -> usize {
     output::width().map_or(WIDTH, |width| width.min(WIDTH))
 }
@@ -92,7 +92,7 @@ fn names_width(entries: &[ListEntry]) -> usize {
     entries.iter().map(|entry| display_width(entry.name)).max().unwrap_or(0)
 }
 
-/// Formats the entries in full, grouped by kind. The source of each entry follows its summary.
+/// Formats the entries in full, grouped by kind. The source of each entry follows the summary of the entry.
 fn as_text(entries: &[ListEntry]) -> String {
     let names = names_width(entries);
     let blank = " ".repeat(INDENT.len() + names + INDENT.len());

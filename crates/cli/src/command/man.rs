@@ -1,4 +1,4 @@
-//! `lasthop man [COMMAND…]`.
+//! Command `lasthop man [COMMAND…]`: prints manual pages.
 
 use crate::CommandLine;
 use crate::failure::Failure;
@@ -64,7 +64,7 @@ fn page(command: &Command) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Converts an error of writing to memory, which does not occur.
+/// Converts an error of writing the page to memory. This error never occurs.
 fn impossible(error: io::Error) -> Failure {
     Failure::failed(format!("cannot generate the manual page: {error}"), "")
 }

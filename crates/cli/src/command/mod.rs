@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands of the program, one file each.
 
 mod advise;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! `--until`: repeats a run until the means are precise enough. The same rule applies to the points of a sweep.
+//! Option `--until`: repeats a run until the means are precise enough. Sweeps apply the same rule to each point.
 
 use super::run::Repetitions;
 use crate::finished::Demand;
@@ -55,8 +55,9 @@ impl PrecisionArgs {
 /// order of repetitions, so that the number of runs does not depend on the number of threads.
 ///
 /// With several cases (compared values), two conditions must hold for each case:
-/// * Half the interval of its mean is within the required share of this mean.
-/// * Half the interval of its difference to its baseline, paired by repetition, is within the same share of the
+/// * Half the interval of the case's mean is within the required share of this mean.
+/// * Half the interval of the difference to the case's baseline, paired by repetition, is within the required share of
+///   the baseline's mean.
 ///   baseline's mean.
 pub(crate) struct PrecisionTracker {
     precision: Option<Precision>,
@@ -68,12 +69,12 @@ pub(crate) struct PrecisionTracker {
     values: Vec<Vec<Vec<Option<f64>>>>,
     /// Number of repetitions at which the precision is checked next.
     next: u32,
-    /// Estimated number of repetitions until the means are precise enough; 0 before the first estimate.
+    /// Estimated number of repetitions after which the means are precise enough; 0 before the first estimate.
     expected: u32,
 }
 
 impl PrecisionTracker {
-    /// Creates the state before the first repetition. If `chosen` is empty, the tracked metric is goodput.
+    /// Creates the tracker before the first repetition. If `chosen` is empty, the tracked metric is goodput.
     pub(crate) fn new(
         precision: Option<Precision>,
         chosen: &[Quantity],
@@ -95,11 +96,12 @@ impl PrecisionTracker {
         }
     }
 
-    /// Returns whether further runs are needed. `most` is the maximum number of repetitions per case.
+    /// Returns whether further runs are needed, and the expected number of runs. `most` is the maximum number of
+    /// repetitions per case.
     pub(crate) fn demand(&mut self, most: u32) -> Demand {
         let Some(precision) = self.precision else { return Demand::All };
         let cases = self.cases.len();
-        // A repetition is complete when the last case is done.
+        // A repetition is complete when the run of the last case is done.
         let (begun, done) = (self.values[0][0].len() as u32, self.values[0][cases - 1].len() as u32);
         let is_whole = begun == done;
         if is_whole && (done <= self.next || self.expected == 0) {
@@ -116,7 +118,7 @@ impl PrecisionTracker {
         Demand::Expect(u64::from(runs) * cases as u64)
     }
 
-    /// Returns the numbers that must be precise: the mean of each case, and its difference to the mean of its baseline.
+    /// Returns the numbers that must be precise: the mean of each case, and the case's difference to its baseline.
     fn numbers(&self) -> impl Iterator<Item = TrackedNumber<'_>> {
         self.quantities.iter().zip(&self.values).flat_map(|(quantity, values)| {
             let means = values.iter().zip(&self.cases).map(|(values, case)| TrackedNumber {
@@ -162,15 +164,15 @@ impl PrecisionTracker {
     }
 }
 
-/// A mean or a difference that must be precise. `values` has its value in each repetition. Half the interval of
-/// `values` is compared with the mean of `of`.
+/// Mean or difference that must be precise. `values` holds one value per repetition. Half the interval of `values` is
+/// compared with the mean of `of`.
 struct TrackedNumber<'l> {
     what: String,
     values: Cow<'l, [Option<f64>]>,
     of: &'l [Option<f64>],
 }
 
-/// Names a mean: `goodput_kbps`, or `goodput_kbps of reno` if there are several cases.
+/// Returns the name of a mean: `goodput_kbps`, or `goodput_kbps of reno` if several cases are compared.
 fn name(quantity: &Quantity, case: &str) -> String {
     if case.is_empty() { quantity.name().to_owned() } else { format!("{} of {case}", quantity.name()) }
 }

@@ -1,4 +1,4 @@
-//! `lasthop reproduce [PAPER…]`.
+//! Command `lasthop reproduce [PAPER…]`: reproduces papers and compares published numbers with ours.
 
 use crate::bar::Bar;
 use crate::failure::Failure;
@@ -69,11 +69,11 @@ impl Reproduce {
             return rerun::run(file, self.jobs);
         }
         let chosen = self.chosen()?;
-        // Opened early, to report a wrong path before minutes of work.
+        // The report is opened before the work, so that a wrong path is reported at once.
         let path = self.report_path()?;
         let target = Target::create(&path)?;
         let csv_path = path.with_extension("csv");
-        // The CSV file is written only if the report is a regular file, not if it is a pipe or a device.
+        // The CSV file is written only if the report is a regular file, not if the report is a pipe or a device.
         let is_file = csv_path != path && (path.is_file() || !path.exists());
         let csv = if is_file { Some(Target::create(&csv_path)?) } else { None };
         let settings = ReproductionSettings { quick: self.quick, seed: self.seed };
@@ -136,7 +136,8 @@ impl Reproduce {
         }
     }
 
-    /// Papers in their fixed order, without duplicates, then folders in the given order.
+    /// Returns the chosen papers: first built-in papers in their fixed order, without duplicates, then folders in the
+    /// order of the arguments.
     fn chosen(&self) -> Result<Vec<Paper>, Failure> {
         let named = |name: &&str| self.papers.is_empty() || self.papers.iter().any(|one| one == name);
         let mut chosen: Vec<Paper> = Vec::new();
@@ -194,10 +195,10 @@ impl Reproduce {
     }
 }
 
-/// Present speed of this machine while all threads are busy.
+/// Speed of this machine, measured now with all threads busy.
 struct MachineSpeed {
     threads: usize,
-    /// Real time in s that one run of the first bench case takes while each thread runs it.
+    /// Wall-clock time of one run of the first bench case while every thread runs this case, s.
     case_s: f64,
 }
 
@@ -210,7 +211,7 @@ impl MachineSpeed {
         Ok(MachineSpeed { threads, case_s: began.elapsed().as_secs_f64() })
     }
 
-    /// Estimated real time for a paper, s.
+    /// Estimates the wall-clock time for a paper, s.
     fn seconds(&self, paper: &Paper, settings: &ReproductionSettings) -> f64 {
         paper.effort().of(settings) * self.case_s / CpuTime::BENCH_CASE_S / self.threads as f64
     }
@@ -222,7 +223,8 @@ impl MachineSpeed {
     }
 }
 
-/// Folder of stored runs: in `target`, or in the user's cache.
+/// Returns the folder of stored runs: in `target` if this directory exists, otherwise in the user's cache. Returns
+/// `None` if the cache is unknown.
 fn store_folder() -> Option<PathBuf> {
     if Path::new("target").is_dir() {
         return Some(Path::new("target").join("lasthop").join("cells"));

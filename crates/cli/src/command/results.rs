@@ -1,4 +1,4 @@
-//! `lasthop results STORE`.
+//! Command `lasthop results FILE`: lists, filters and exports the contents of a sweep's store, and merges stores.
 
 use crate::failure::Failure;
 use crate::output::{self, Format};
@@ -110,8 +110,8 @@ impl Results {
         Ok(())
     }
 
-    /// Only the Python package writes Parquet, because a Rust library for Parquet would take half as long to build as
-    /// this program.
+    /// Returns the format, or the error for Parquet. Only the Python package writes Parquet, because the build time of
+    /// a Rust library for Parquet is half of this program's.
     fn format(&self) -> Result<Format, Failure> {
         match self.format {
             ResultsFormat::Table => Ok(Format::Table),
@@ -135,7 +135,7 @@ impl Results {
         if self.merge.is_empty() {
             return Ok(());
         }
-        // Opening each store first reports a wrong name before STORE is created.
+        // Opens each store first, so that a wrong name is reported before STORE is created.
         for other in &self.merge {
             StoreReader::open(other)?;
         }
@@ -173,7 +173,7 @@ impl Results {
         }
     }
 
-    /// Refuses a filter for a key that no sweep varies.
+    /// Refuses a filter or baseline (`--against`) for a key that no sweep varies.
     fn refuse_unknown(&self, sweeps: &[StoredSweep]) -> Result<(), Failure> {
         let paths = || sweeps.iter().flat_map(|sweep| &sweep.paths);
         match self.filter.iter().chain(&self.against).find(|wanted| !paths().any(|path| *path == wanted.path))
@@ -191,7 +191,7 @@ impl Results {
         }
     }
 
-    /// Refuses a filter for a value that no point has.
+    /// Refuses a filter or baseline (`--against`) with a value that no point has.
     fn refuse_unknown_value(&self, contents: &Contents<'_>, sweeps: &[StoredSweep]) -> Result<(), Failure> {
         for wanted in self.filter.iter().chain(&self.against).map(Variation::from) {
             let mut known: Vec<String> = Vec::new();
@@ -226,7 +226,7 @@ impl Results {
     }
 }
 
-/// Python string literal within a shell's double quotes.
+/// Returns the text as a Python string literal for use between a shell's double quotes.
 fn quoted(text: &str) -> String {
     let escape = |c: char| match c {
         '\'' => "\\'".to_owned(),

@@ -1,4 +1,4 @@
-//! `lasthop run PATH`.
+//! Command `lasthop run PATH`: runs a scenario several times and prints means with 95 % intervals.
 
 use super::precision::PrecisionArgs;
 use crate::cost;
@@ -84,8 +84,8 @@ pub(crate) struct Repetitions {
 }
 
 impl Repetitions {
-    /// Number of repetitions: the requested number, otherwise the scenario's number, or 1 if all repetitions would be
-    /// equal.
+    /// Returns the number of repetitions: the number given by `--runs`, otherwise the scenario's number. Without
+    /// randomness, the default is 1, because all repetitions would be equal.
     pub(crate) fn runs(&self, scenario: &Scenario, determinism: &Determinism) -> u32 {
         self.runs.unwrap_or_else(|| determinism.worth_running(scenario.runs))
     }
@@ -155,7 +155,7 @@ impl Run {
                 usize::from(observation.probes)
             },
         };
-        // With --until, the number of runs is not known in advance, so no estimate is possible.
+        // With `--until`, the number of runs is not known in advance, so the cost cannot be estimated.
         if !self.precision.is_given() {
             cost::print_if_large(&estimate([&*scenario].into_iter(), plan), &plan);
         }
@@ -257,7 +257,7 @@ impl Run {
             match self.format {
                 Format::Table => output::print(&format!("{}\n", one.line()))?,
                 Format::Json => output::print(&format!("{}\n", one.value()))?,
-                // Standard output is a table of runs, so the assertion goes to standard error.
+                // Standard output holds the CSV rows of the runs, so the assertion's result goes to standard error.
                 Format::Csv => output::note(&one.line()),
             }
         }
@@ -271,7 +271,8 @@ impl Run {
         }
     }
 
-    /// Tables of flows and links: the chosen metrics, all metrics, or the first screen.
+    /// Formats the tables of flows and links: the chosen metrics (`--metric`), all metrics (`--all`), or the most
+    /// important metrics.
     fn tables(&self, scenario: &Scenario, outcomes: &[Outcome]) -> String {
         if !self.precision.metrics().is_empty() {
             let chosen = self.precision.metrics();
@@ -300,7 +301,7 @@ impl Run {
             + &below(&[more].into_iter().chain(hint).collect::<Vec<_>>())
     }
 
-    /// Prints the means. Prints nothing if every repetition has been printed already.
+    /// Prints the means. Prints nothing for CSV, because the rows of every repetition have been printed already.
     fn print(
         &self,
         scenario: &Scenario,
@@ -333,13 +334,13 @@ impl Run {
     }
 }
 
-/// The table of classes below an empty line.
+/// Formats a table with an empty line above. If the table is too wide, omits the expendable columns.
 fn spaced(classes: Option<Table>) -> String {
     let expendable = ["retransmissions", "mean_rtt_ms", "completed"];
     classes.map_or(String::new(), |classes| format!("\n{}", table::without(&classes, &expendable)))
 }
 
-/// A line that fits the terminal.
+/// Wraps a line to the width of the terminal.
 fn prose(line: &str) -> String {
     output::prose(line) + "\n"
 }
@@ -412,16 +413,16 @@ impl RunFiles {
 
 struct OpenRunFiles {
     samples: Option<Target>,
-    /// Completion times of every repetition.
+    /// Completion times of transfers and requests in every repetition.
     completions: Option<Target>,
     report: Option<Target>,
     figure: Option<Target>,
-    /// Paths of the capture and of the trace, in the order of the observers that write these files.
+    /// Paths of the capture and of the event trace, in the order of the observers that write these files.
     paths: Vec<PathBuf>,
 }
 
 impl OpenRunFiles {
-    /// Finishes the files of the first repetition; returns the samples.
+    /// Finishes the files of the first repetition. Returns the samples of this repetition.
     fn finish_first(
         &mut self,
         scenario: &Scenario,

@@ -1,4 +1,4 @@
-//! `lasthop schema`.
+//! Command `lasthop schema`: prints the JSON Schema of scenario files.
 
 use crate::failure::Failure;
 use crate::output;

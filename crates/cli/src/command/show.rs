@@ -1,4 +1,4 @@
-//! `lasthop show PATH`.
+//! Command `lasthop show PATH`: prints the resolved scenario as commented TOML.
 
 use crate::failure::Failure;
 use crate::output;

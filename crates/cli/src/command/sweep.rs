@@ -1,4 +1,4 @@
-//! `lasthop sweep PATH --set path=a,b,c --store FILE`.
+//! Command `lasthop sweep`: runs every combination of values and keeps the results in a store.
 
 use super::results;
 use super::run::Repetitions;
@@ -98,7 +98,7 @@ impl Sweep {
     }
 
     fn print_cost<'s>(&self, count: &RunCount, scenarios: impl ExactSizeIterator<Item = &'s Scenario>) {
-        // With --until, the number of runs is not known in advance, so no estimate is possible.
+        // With `--until`, the number of runs is not known in advance, so the cost cannot be estimated.
         let RunCount::Runs(runs) = count else { return };
         let points = scenarios.len();
         let share = (*runs as usize).div_ceil(self.shard.of as usize);
@@ -122,7 +122,7 @@ impl Sweep {
         bar.begin("sweep", driver.left());
         let worked = interrupts::handle_during(|| work(&mut driver, pool, &bar));
         bar.end();
-        // Results so far are committed even after an error.
+        // The results so far are committed even after an error.
         let committed = driver.commit();
         worked.and(committed.map_err(Failure::from))?;
         let (done, of) = (driver.done(), driver.done() + driver.left());

@@ -1,4 +1,4 @@
-//! `lasthop tidy`, started by `lasthop emulate`: removes leftovers of a killed emulation.
+//! Command `lasthop tidy`, started by `lasthop emulate`: removes leftovers of a killed emulation.
 
 use super::emulate::{DRAWN_MESSAGE, restore_terminal};
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ pub(crate) struct Tidy {}
 
 impl Tidy {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        // Ctrl-C must not end this process, which cleans up after the emulation.
+        // Ctrl-C must not end this process, because this process cleans up after the emulation.
         interrupts::handle_during(|| {
             let mut word = String::new();
             let _ = io::stdin().read_to_string(&mut word);

@@ -1,13 +1,13 @@
 //! `lasthop agent` with unmodified kernel sockets.
 //!
-//! Each test uses its own network namespaces and no address outside. Tests that the machine cannot run are skipped with
-//! a message.
+//! Each test uses its own network namespaces, and no address outside these namespaces. A test that the machine cannot
+//! run is skipped with a message.
 #![cfg(target_os = "linux")]
 
 #[path = "../common/mod.rs"]
 mod common;
 
-/// Tests in real time, which mostly wait; `make test` runs them beside the others.
+/// Tests in real time, which mostly wait. `make test` runs these tests in parallel with other tests.
 mod live {
     mod judges;
     mod kernel;
@@ -41,13 +41,14 @@ fn can_run() -> bool {
     missing.is_empty()
 }
 
-/// Takes a lock, so that only one test at a time uses a path in real time. Returns `None` if an agent cannot run here.
+/// Takes a lock, so that only one test at a time uses a path in real time. Returns `None` if this machine cannot run an
+/// agent.
 pub fn alone() -> Option<MutexGuard<'static, ()>> {
     static ONE: Mutex<()> = Mutex::new(());
     can_run().then(|| ONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// An agent in the client's namespace, killed on drop.
+/// An agent in the client's network namespace, killed on drop.
 pub(crate) struct Agent {
     pub(crate) child: Child,
     pub(crate) said: String,
@@ -61,7 +62,8 @@ impl Agent {
         Agent { child, said, folder }
     }
 
-    /// Starts an agent in a given folder. Returns its messages, as an error if the agent does not start.
+    /// Starts an agent in a given folder. Returns the process and its messages, or the messages as an error if the
+    /// agent does not start.
     pub fn start_in(
         path: &Path,
         folder: &std::path::Path,
@@ -72,7 +74,7 @@ impl Agent {
         Agent::begin(path, command)
     }
 
-    /// Starts an agent as [`Agent::start_in`] does, but with a given command.
+    /// Starts an agent like [`Agent::start_in`], but with a given command line.
     #[expect(clippy::zombie_processes, reason = "the caller waits for the child")]
     pub fn begin(path: &Path, mut command: Command) -> Result<(Child, String), String> {
         command.stderr(Stdio::piped());
@@ -86,7 +88,7 @@ impl Agent {
                 return Err(said);
             }
             if said[before..].contains("the agent runs") {
-                // The messages that the agent prints at its end need a reader.
+                // The messages that the agent prints when it ends need a reader.
                 std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
                 return Ok((child, said));
             }
@@ -112,7 +114,7 @@ impl Drop for Agent {
     }
 }
 
-/// Opens a path with a deep buffer. Returns `None` if the machine cannot create paths.
+/// Opens a path with a deep buffer. Returns `None` if the machine cannot emulate paths.
 pub fn deep_path() -> Option<Path> {
     Path::open("rate=10Mbit/s,rtt=20ms,queue=500packets")
 }

@@ -1,9 +1,9 @@
-//! Judgements: assertions on real-time behaviour that hold only on an undisturbed machine.
+//! Judgements: assertions on real-time behaviour. Such assertions hold only on an undisturbed machine.
 //!
-//! On a disturbed machine such an assertion is omitted, and the test does not fail: it prints `not judged`, the reason
-//! and the figures, and adds a line to `target/tmp/not-judged.txt`. `make test` repeats these tests at the end, one at
-//! a time, and counts the tests that still omit a judgement. `LASTHOP_JUDGE=1` in the environment turns an omitted
-//! judgement into a failure.
+//! On a disturbed machine, a failed judgement is omitted and the test passes. The test then prints `not judged`, the
+//! reason and the measured values, and adds a line to `target/tmp/not-judged.txt`. At its end, `make test` repeats
+//! these tests one at a time, and counts the tests that omit a judgement again. If `LASTHOP_JUDGE=1` is set in the
+//! environment, an omitted judgement is a failure.
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
@@ -19,20 +19,20 @@ use thread_priority::unix::{
 };
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-/// Real-time priority of the witness threads. It is above the emulator's (`lasthop_os::priority`), so the emulator
-/// never delays a witness.
+/// Real-time priority of the witness threads. The emulator has a lower priority (`lasthop_os::priority`), so the
+/// emulator never delays a witness.
 const PRIORITY: u8 = 90;
-/// Time for which a witness sleeps at a time.
+/// Duration of each sleep of a witness.
 const SLEEP: Duration = Duration::from_millis(1);
-/// Lateness of a timer up to this bound is not counted.
+/// Maximum lateness of a wake-up that does not count.
 const SLACK: Duration = Duration::from_micros(200);
-/// Largest share of the time in which a processor may fail to wake its witness.
+/// Maximum share of the time by which a witness may wake late, 0 to 1.
 const STALLED: f64 = 0.005;
-/// Largest share of the time in which a program may wait for a processor. On a permanently busy machine, the kernel's
-/// TCP loses 5 to 14 % of its goodput (docs/development/validation/real-tcp.md).
+/// Maximum share of the time for which programs may wait for a processor, 0 to 1. On a permanently busy machine, the
+/// kernel's TCP loses 5 to 14 % of its goodput (docs/development/validation/real-tcp.md).
 const WAITED: f64 = 0.2;
 
-/// Observes the machine since the call of `watch`.
+/// Measures disturbances of the machine from the call of `watch` on.
 pub struct Machine {
     begin: Instant,
     pressure: Option<Duration>,
@@ -55,13 +55,13 @@ impl Machine {
         }
     }
 
-    /// Share of the time, 0 to 1, in which a processor did not wake its witness; the largest share of all processors.
-    /// The share includes time that a hypervisor takes without reporting it (`stolen` is 0).
+    /// Returns the share of the time by which a witness woke late, 0 to 1: the largest share of all processors. This
+    /// share also includes time that a hypervisor takes without reporting it (`stolen` is 0).
     pub fn stalled(&self) -> f64 {
         self.witnesses.iter().map(|witness| witness.stalled()).fold(0.0, f64::max)
     }
 
-    /// Describes the disturbance of the machine since `watch`, if any.
+    /// Describes how the machine has been disturbed since `watch`. Returns `None` if the machine is undisturbed.
     pub fn disturbance(&self) -> Option<String> {
         let waited = match (self.pressure, pressure()) {
             (Some(before), Some(now)) => (now - before).as_secs_f64() / self.begin.elapsed().as_secs_f64(),
@@ -79,7 +79,7 @@ impl Machine {
         self.complaint.clone().or(found)
     }
 
-    /// Asserts a condition on an undisturbed machine only.
+    /// Asserts a condition. On a disturbed machine, a false condition is reported by [`not_judged`] instead of a panic.
     #[track_caller]
     pub fn judge(&self, holds: bool, figures: impl Display) {
         if holds {
@@ -92,7 +92,7 @@ impl Machine {
     }
 }
 
-/// Prints an omitted judgement, and adds it to the list of omitted judgements.
+/// Prints an omitted judgement, and adds a line to the list of omitted judgements.
 ///
 /// # Panics
 ///
@@ -105,19 +105,19 @@ pub fn not_judged(why: &str) {
     eprintln!("not judged: {why}");
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("not-judged.txt");
     let mut file = OpenOptions::new().create(true).append(true).open(file).unwrap();
-    // The line is written with one system call, so that lines of several tests do not mix.
+    // One system call writes the whole line, so that lines of concurrent tests do not mix.
     file.write_all(format!("{test}: {}\n", why.replace('\n', " ")).as_bytes()).unwrap();
 }
 
-/// Time in which at least one program of the machine waited for a processor; `None` without PSI (Linux
-/// Documentation/accounting/psi.rst).
+/// Returns the total time in which at least one program waited for a processor. Returns `None` without PSI
+/// (Documentation/accounting/psi.rst in Linux).
 fn pressure() -> Option<Duration> {
     let text = fs::read_to_string("/proc/pressure/cpu").ok()?;
     let total = text.lines().find(|line| line.starts_with("some"))?.rsplit_once("total=")?.1;
     total.trim().parse().ok().map(Duration::from_micros)
 }
 
-/// A thread on one processor that sleeps 1 ms at a time and adds up its lateness.
+/// Thread on one processor that sleeps 1 ms at a time and sums its lateness.
 #[derive(Default)]
 struct Witness {
     is_over: AtomicBool,
@@ -133,7 +133,7 @@ impl Witness {
         witness
     }
 
-    /// Share of the time by which this thread woke late, 0 to 1; 0 without real-time priority.
+    /// Returns the share of the time by which this thread woke late, 0 to 1. Returns 0 without real-time priority.
     fn stalled(&self) -> f64 {
         let (late, watched) = (self.late_ns.load(Ordering::Relaxed), self.watched_ns.load(Ordering::Relaxed));
         late as f64 / watched.max(1) as f64

@@ -1,4 +1,4 @@
-//! The program under test.
+//! Calls of the program under test.
 
 #![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
@@ -8,12 +8,13 @@ pub mod machine;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A short lossy path. It loses packets in the queue and on the air, but has no timeouts with the seeds of the tests.
+/// Short lossy path. Packets are lost in the queue and on the air, but the seeds of the tests give no retransmission
+/// timeout.
 pub const LOSSY: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=30s,recovery=sack";
 
 pub fn lasthop() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lasthop"));
-    // Texts without a limit of width, whatever the terminal of the tests.
+    // Without `COLUMNS`, the width of texts has no limit, whatever the terminal of the tests.
     command.env_remove("COLUMNS");
     command
 }
@@ -26,7 +27,7 @@ pub fn call(arguments: &[&str]) -> Output {
     lasthop().args(arguments).output().unwrap()
 }
 
-/// Standard output of a successful call.
+/// Returns the standard output of a successful call.
 pub fn stdout(arguments: &[&str]) -> String {
     let output = call(arguments);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr_of(&output));
@@ -44,12 +45,12 @@ pub fn objects(text: &str) -> Vec<serde_json::Map<String, serde_json::Value>> {
         .collect()
 }
 
-/// Root of the workspace.
+/// Returns the root folder of the workspace.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Sorted file names of a folder.
+/// Returns the sorted file names in a folder.
 pub fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()

@@ -1,4 +1,4 @@
-//! `lasthop crosscheck`: the simulator and real TCP over the same path. Skipped if the machine cannot create
+//! `lasthop crosscheck`: the simulator and real TCP over the same path. Tests are skipped if the machine cannot create
 //! namespaces.
 use crate::common::lasthop;
 use crate::common::machine::{Machine, not_judged};
@@ -12,7 +12,8 @@ fn crosscheck(arguments: &[&str]) -> Output {
     lasthop().arg("crosscheck").args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// Returns one object per sender and flow. If the machine cannot crosscheck, prints the reason and returns `None`.
+/// Returns one object per sender and flow. If the machine cannot run `crosscheck`, prints the reason and returns
+/// `None`.
 fn compared(arguments: &[&str]) -> Option<Vec<Value>> {
     let output = crosscheck(&[arguments, &["--format", "json"]].concat());
     is_done(&output).then(|| {
@@ -21,7 +22,7 @@ fn compared(arguments: &[&str]) -> Option<Vec<Value>> {
     })
 }
 
-/// Whether a call succeeded. Prints the reason if the machine cannot run `crosscheck`.
+/// Returns whether a call succeeded. If the machine cannot run `crosscheck`, prints the reason.
 fn is_done(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
@@ -39,8 +40,8 @@ fn difference(object: &Value) -> f64 {
     object["goodput_kbps"]["difference_percent"]["mean"].as_f64().unwrap()
 }
 
-/// If flows keep the queue full, the simulator and real TCP agree: within 3 % for Lasthop's TCP, within 10 % for the
-/// kernel's.
+/// If the queue is always full, real TCP agrees with the simulator: Lasthop's TCP within 3 % of goodput, the kernel's
+/// TCP within 10 %.
 #[test]
 fn real_tcp_agrees_with_the_simulator_on_a_full_queue() {
     let path = "rate=4Mbit/s,rtt=30ms,queue=20packets";
@@ -97,8 +98,8 @@ fn each_flow_is_compared_with_itself() {
     }
 }
 
-/// The objects of the first sender appear before the runs of the second sender end. With `kernel`, each flow has its
-/// own congestion control.
+/// The objects of the first sender appear before the runs of the second sender end. With the sender `kernel`, each flow
+/// uses its own congestion control.
 #[test]
 fn a_sender_is_printed_when_its_runs_are_done() {
     let flow = |name: &str, congestion: &str| {
@@ -127,13 +128,12 @@ fn a_sender_is_printed_when_its_runs_are_done() {
     let of = |key: &str| objects.iter().map(|one| one[key].as_str().unwrap_or("all")).collect::<Vec<_>>();
     assert_eq!(of("flow"), ["one", "other", "all", "one", "other", "all"]);
     assert_eq!(of("sender")[2..4], ["kernel", "kernel, reno"]);
-    // A run takes two seconds, so the second sender's objects must follow about two seconds later.
+    // A run takes 2 s, so the objects of the second sender must appear about 2 s later.
     let apart = times[3].duration_since(times[2]);
     assert!(apart > Duration::from_millis(1900), "{apart:?}");
 }
 
-/// Concurrent runs give the same results as single runs, in the order of the seeds. If the machine does not keep up, a
-/// note says so.
+/// Concurrent runs give the same results as single runs, in the order of the seeds.
 #[test]
 fn several_runs_at_once_are_as_good_as_one_by_one() {
     let path = "rate=2Mbit/s,rtt=20ms,queue=10packets,loss=1%,duration=2s";
@@ -185,7 +185,7 @@ fn what_cannot_be_done_is_said_in_one_message() {
         assert!(said.contains(message) && !said.contains("panicked"), "{arguments:?}: {said}");
         assert!(output.stdout.is_empty());
     }
-    // Where namespaces work, the kernel reports the unknown congestion control.
+    // If the machine can create namespaces, the message is about the unknown kernel setting.
     let output = crosscheck(&[path, "--senders", "nosuch", "--kernel", "tcp_nosuch=1"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");

@@ -3,5 +3,5 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-/// Tests in real time: see `make live`.
+/// Tests in real time (`make live`).
 mod live;

@@ -1,12 +1,12 @@
-//! `lasthop emulate`: real programs behind a path, in namespaces created by the command.
+//! `lasthop emulate`: real programs behind a path, in namespaces that the command creates.
 //!
-//! No address outside these namespaces is used. Tests that the machine cannot run are skipped with a message.
+//! The tests use no address outside these namespaces. A test that the machine cannot run is skipped with a message.
 #![cfg(target_os = "linux")]
 
 #[path = "../common/mod.rs"]
 mod common;
 
-/// Tests in real time, which mostly wait; `make test` runs them beside the others.
+/// Tests in real time, which mostly wait. `make test` runs these tests in parallel with other tests.
 mod live {
     mod commands;
     mod composed;
@@ -28,7 +28,7 @@ mod live {
     mod unprivileged;
 }
 
-/// Tests for an idle machine: `make test` runs them at the end, alone.
+/// Tests for an idle machine. `make test` runs these tests alone, at its end.
 mod quiet;
 
 use common::lasthop;
@@ -36,10 +36,10 @@ use live::traffic;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
 
-/// A path without losses.
+/// Path without losses.
 pub const CLEAN: &str = "rate=10Mbit/s,rtt=20ms,queue=200packets";
 
-/// Whether emulation is possible here; prints the reason once if not.
+/// Returns whether this machine can emulate paths. If not, prints the reason once.
 pub fn is_possible() -> bool {
     static PRINTED: Once = Once::new();
     let output = emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "true"]);
@@ -55,28 +55,28 @@ pub fn emulate(arguments: &[&str]) -> Output {
     emulating(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// Command `lasthop emulate`.
+/// Returns the command `lasthop emulate` with arguments.
 pub fn emulating(arguments: &[&str]) -> Command {
     let mut command = lasthop();
     command.arg("emulate").args(arguments);
     command
 }
 
-/// Summary of `--format json`: the last line of standard error that is an object.
+/// Returns the summary of `--format json`, the last line of standard error that begins with `{`.
 pub fn summary(output: &Output) -> serde_json::Value {
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().rev().find(|line| line.starts_with('{'));
     serde_json::from_str(line.unwrap_or_else(|| panic!("no summary: {text}"))).unwrap()
 }
 
-/// Kills the guard of a run and then the run, so that the run's leftovers stay.
+/// Kills the guard of a run and then the run, so that the leftovers of the run are not removed.
 pub fn kill_with_guard(child: &mut Child) {
     let parent = child.id().to_string();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let is_guard = |entry: &std::fs::DirEntry| {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        // proc(5): state and parent follow the name in brackets.
+        // In /proc/PID/stat, the state and the parent follow the name in parentheses (proc(5)).
         let behind = stat.rsplit_once(") ").map_or("", |(_, behind)| behind);
         behind.split(' ').nth(1) == Some(&parent) && line == b"lasthop\0tidy\0"
     };

@@ -1,4 +1,4 @@
-//! `lasthop endpoint` against kernel sockets, in a separate network namespace.
+//! `lasthop endpoint` with kernel sockets as peers, in a separate network namespace.
 use crate::common::{call, lasthop, objects, stderr_of};
 use lasthop_os::Namespace;
 use std::io::{Read, Write};
@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Runs a test in a new namespace; prints a message and skips if the machine cannot create namespaces.
+/// Runs a test in a new network namespace. If the machine cannot create namespaces, prints a message and skips the
+/// test.
 fn in_namespace(test: impl FnOnce(&Path) + Send) {
     let namespace = match Namespace::unconfigured() {
         Ok(namespace) => namespace,
@@ -52,7 +53,7 @@ fn connect() -> TcpStream {
     }
 }
 
-/// Listens as soon as the kernel's address exists, which the program under test creates.
+/// Listens as soon as the kernel has the address of the device, which the program under test creates.
 fn listen() -> TcpListener {
     let begin = Instant::now();
     loop {
@@ -87,7 +88,7 @@ fn serves_a_file_through_losses_and_says_how_it_went() {
         let sent_again: u64 = lines.iter().map(|line| line["retrans"].as_u64().unwrap()).sum();
         let trace = objects(&std::fs::read_to_string(folder.join("a.jsonl")).unwrap());
         let told = trace.iter().filter(|line| line["event"] == "retransmitted").count();
-        // Retransmissions of the handshake are events, too.
+        // The trace also has events for retransmissions in the handshake, which `retrans` does not count.
         let of_handshake =
             trace.iter().filter(|line| line.get("reason").is_some_and(|why| why == "handshake")).count();
         assert_eq!(told - of_handshake, sent_again as usize);
@@ -112,8 +113,8 @@ fn takes_what_clients_send_into_a_folder() {
 fn sends_and_fetches_a_file() {
     in_namespace(|folder| {
         std::fs::write(folder.join("file"), text()).unwrap();
-        // Without a listener, the kernel refuses the SYN, and the sender does not try again. The delay gives the test
-        // time to listen.
+        // Without a listener, the kernel refuses the SYN, and the sender does not retry. The delay of 500 ms gives the
+        // test time to listen.
         let sender = start(folder, &["send", "file", "10.77.0.1:9000", "--delay", "500 ms"]);
         let listener = listen();
         let (mut stream, _) = listener.accept().unwrap();
@@ -143,8 +144,8 @@ fn a_refused_connection_leaves_no_file() {
     });
 }
 
-/// The kernel acts as a router. A refusal is reported at once. An unreachable destination is reported after three
-/// seconds, not after three minutes of SYNs.
+/// The kernel acts as a router that reports errors by ICMP. An administrative prohibition ends the connection at once.
+/// An unreachable destination ends the connection after 3 s, instead of three minutes of SYN retransmissions.
 #[test]
 fn a_router_that_refuses_is_heard() {
     in_namespace(|folder| {

@@ -1,7 +1,7 @@
-//! `lasthop endpoint` against sockets of the kernel.
+//! `lasthop endpoint` with sockets of the kernel as peers.
 #![cfg(target_os = "linux")]
 
 #[path = "../common/mod.rs"]
 mod common;
-/// Tests in real time: see `make live`.
+/// Tests in real time (`make live`).
 mod live;

@@ -1,4 +1,4 @@
-//! Accessibility: keyboard only, small screens, dark mode.
+//! Accessibility of the page: keyboard only, small screens, dark mode.
 
 use crate::browser::Browser;
 use crate::{OpenedPage, lasthop, opened};
@@ -22,13 +22,13 @@ fn every_control_is_reached_by_tab_and_does_something() {
         browser.value("seen.add(document.activeElement), 0");
     }
     let seen = browser.value("[...seen].filter(one => one.matches('button, input, select, textarea, summary, [tabindex=\"0\"]')).length");
-    assert_eq!(seen, json!(controls), "controls that Tab reaches");
+    assert_eq!(seen, json!(controls), "Tab must reach every control");
 
     let pictures = browser.value("Number(document.body.dataset.pictures)").as_u64().expect("a count");
     browser.value("document.getElementById('slide-rate').focus()");
     browser.press("ArrowRight");
     browser.wait(&format!("Number(document.body.dataset.pictures) > {pictures}"));
-    // In the graph, the keys lead to a loss and to the story of the lost segment.
+    // In the graph, keys select a loss and show the history of the lost segment.
     browser.value("document.getElementById('sequence').focus()");
     browser.press("n");
     browser.wait("document.getElementById('said').textContent.includes('is lost at')");
@@ -60,8 +60,8 @@ fn a_telephone_shows_all_without_scrolling_sideways() {
     );
 }
 
-/// A small notebook, a tablet and a telephone show the whole graph of segments without scrolling. A sentence above the
-/// graph says what the variants are.
+/// A small notebook, a tablet and a telephone show the whole time-sequence graph without scrolling. A sentence above
+/// the graph describes the variants.
 #[test]
 fn the_picture_is_on_the_first_screen() {
     let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };
@@ -115,8 +115,8 @@ fn axe_finds_nothing_serious() {
     }
 }
 
-/// Reports of `run`, `compare` and `reproduce`: no serious problems, no sideways scrolling on a telephone, no errors,
-/// less than 1 MB.
+/// Reports of `run`, `compare` and `reproduce` have no serious accessibility problems, no horizontal scrolling on a
+/// telephone, no errors, and less than 1 MB.
 #[test]
 fn reports_are_for_everybody() {
     let Some(mut browser) = Browser::start() else { return };
@@ -152,7 +152,7 @@ fn reports_are_for_everybody() {
         if name == "papers.html" {
             continue;
         }
-        // The graph is drawn, moves to a loss by keyboard, and shows the story of a segment.
+        // The graph is drawn. Keys select a loss and show the history of the lost segment.
         let ink = "(() => { const one = document.querySelector('canvas.sequence');
             const { data } = one.getContext('2d').getImageData(0, 0, one.width, one.height);
             let inked = 0;
@@ -171,7 +171,7 @@ fn reports_are_for_everybody() {
     }
 }
 
-/// A graph of 100,000 events is drawn 30 times per second, fast enough for dragging.
+/// A graph of 100,000 events is drawn in less than 330 ms, even on a busy machine.
 #[test]
 fn a_hundred_thousand_events_are_drawn_quickly() {
     let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
@@ -185,5 +185,5 @@ fn a_hundred_thousand_events_are_drawn_quickly() {
     browser.value("document.querySelector('[data-zoom=all]').click()");
     let drawn = browser.text("document.body.dataset.sequenceMs");
     println!("{events} events drawn in {drawn} ms");
-    assert!(drawn.parse::<f64>().is_ok_and(|ms| ms < 330.0), "on a busy machine: {drawn} ms");
+    assert!(drawn.parse::<f64>().is_ok_and(|ms| ms < 330.0), "too slow even for a busy machine: {drawn} ms");
 }

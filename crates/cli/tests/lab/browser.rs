@@ -1,4 +1,5 @@
-//! Controls Chromium with the Chrome DevTools protocol over two pipes. Each message is a JSON text and a zero byte.
+//! Controls Chromium with the Chrome DevTools protocol over two pipes. Each message is a JSON text followed by a zero
+//! byte.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -7,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Timeout for work that takes a second on an idle machine.
+/// Timeout for work that takes 1 s on an idle machine.
 const TIMEOUT: Duration = Duration::from_secs(40);
 
 pub struct Browser {
@@ -16,11 +17,11 @@ pub struct Browser {
     from: BufReader<ChildStdout>,
     session: String,
     number: u64,
-    /// Addresses that pages requested.
+    /// Addresses that pages have requested.
     pub requests: Vec<String>,
-    /// Errors that pages reported.
+    /// Errors that pages have reported.
     pub complaints: Vec<String>,
-    /// Private folder for the browser's data and for the page, which is removed on drop.
+    /// Private folder for the browser's data and for the page, removed on drop.
     pub folder: tempfile::TempDir,
 }
 
@@ -35,7 +36,7 @@ impl Browser {
             eprintln!("skipped: no Chromium to open the page with");
             return None;
         };
-        // Chromium reads from descriptor 3 and writes to 4.
+        // Chromium reads messages from file descriptor 3 and writes messages to file descriptor 4.
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 >/dev/null 2>&1", program])
             .args([
@@ -73,10 +74,10 @@ impl Browser {
         if !self.session.is_empty() {
             message["sessionId"] = json!(self.session);
         }
-        self.to.write_all(format!("{message}\0").as_bytes()).expect("the browser lives");
+        self.to.write_all(format!("{message}\0").as_bytes()).expect("the browser must run");
         loop {
             let mut bytes = Vec::new();
-            self.from.read_until(0, &mut bytes).expect("the browser lives");
+            self.from.read_until(0, &mut bytes).expect("the browser must run");
             bytes.pop();
             let answer: Value = serde_json::from_slice(&bytes).expect("the browser answers in JSON");
             self.note(&answer);
@@ -117,7 +118,7 @@ impl Browser {
     }
 
     pub fn show(&mut self, file: &Path, hash: &str) {
-        // Changing only the hash would not reload the page.
+        // A change of the hash alone would not reload the page.
         self.call("Page.navigate", json!({ "url": "about:blank" }));
         self.wait("location.href === 'about:blank'");
         let address = format!("file://{}{hash}", file.display());
@@ -143,13 +144,13 @@ impl Browser {
             if begun.elapsed() > TIMEOUT {
                 let state = self
                     .value("[document.body.dataset.error, document.getElementById('status')?.textContent]");
-                panic!("in vain: {expression}: {state} {:?}", self.complaints);
+                panic!("the condition never became true: {expression}: {state} {:?}", self.complaints);
             }
             sleep(Duration::from_millis(15));
         }
     }
 
-    /// Presses a key by its `KeyboardEvent.key`.
+    /// Presses and releases a key, given as `KeyboardEvent.key`.
     pub fn press(&mut self, key: &str) {
         let code = match key {
             "Tab" => 9,

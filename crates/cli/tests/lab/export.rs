@@ -1,4 +1,4 @@
-//! Saved files of the page, and pages opened by the command line.
+//! Files that the page saves, and pages that the command line opens.
 
 use crate::browser::Browser;
 use crate::{OpenedPage, lasthop, opened};
@@ -15,7 +15,7 @@ fn a_picture_is_saved_as_svg_that_is_whole() {
     browser.wait("document.body.dataset.repetitions === '10'");
     browser.value(PRESS);
     let svg = browser.text("made[0].text()");
-    // The picture needs no style sheet, and all numbers are finite.
+    // The picture needs no style sheet, and all its numbers are finite.
     for word in ["var(", "class=", "NaN", "undefined", "Infinity", "null"] {
         assert!(!svg.contains(word), "{word}: {svg}");
     }
@@ -30,16 +30,20 @@ fn a_picture_is_saved_as_svg_that_is_whole() {
             rects: inner[0].querySelectorAll('rect').length };
     })";
     let read = browser.value(read);
-    let words: Vec<&str> =
-        read["words"].as_array().expect("it parses").iter().filter_map(Value::as_str).collect();
-    // The picture has axes with units, series, the variants' names, and the numbers with their intervals.
+    let words: Vec<&str> = read["words"]
+        .as_array()
+        .expect("the picture must be valid SVG")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    // The picture has axes with units, curves, the variants' names, and the numbers with their intervals.
     for wanted in ["kbit/s", "kB", "ms", "packets", "time, s", "A, ssthresh", "B, RTO", "Goodput", "A", "B"] {
         assert!(words.contains(&wanted), "{wanted}: {words:?}");
     }
     assert!(words.iter().any(|word| word.starts_with("A: rate=10Mbit/s")), "{words:?}");
     let interval = browser.text("document.querySelector('#numbers td small').textContent");
     assert!(words.iter().any(|word| word.contains(&format!("({interval})"))), "{interval}: {words:?}");
-    // The graph of segments and the five charts are inside the picture, one below the other.
+    // The time-sequence graph and the five charts are inside the picture, one below another.
     let number = |value: &Value| value.as_f64().expect("a number");
     let (width, height) = (number(&read["whole"][0]), number(&read["whole"][1]));
     let boxes = read["boxes"].as_array().expect("boxes");
@@ -59,7 +63,8 @@ fn a_picture_is_saved_as_svg_that_is_whole() {
     assert!(csv.starts_with("variant,time_s,cwnd_bytes,") && csv.contains("\nB,"), "{}", &csv[..200]);
 }
 
-/// The menu opens by keyboard, and closes after a choice, a click elsewhere, or Escape, which returns the focus.
+/// The menu opens by keyboard. The menu closes after a choice, a click outside the menu, or Escape; Escape also returns
+/// the focus.
 #[test]
 fn files_are_saved_from_one_menu() {
     let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
@@ -82,7 +87,7 @@ fn files_are_saved_from_one_menu() {
     open(&mut browser);
     browser.value("document.querySelector('h1').click()");
     assert_eq!(offered(&mut browser), 0);
-    // A telephone shows the whole menu.
+    // On the screen of a telephone, the whole menu is visible.
     browser.size(360, 740);
     open(&mut browser);
     let ends = browser.value(
@@ -94,7 +99,7 @@ fn files_are_saved_from_one_menu() {
     assert_eq!((browser.value("made.length"), offered(&mut browser)), (json!(2), 0));
 }
 
-/// The browser renders the picture to pixels.
+/// The browser converts the picture to pixels.
 #[test]
 fn a_picture_is_saved_as_png() {
     let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
@@ -117,20 +122,20 @@ fn begun(path: &Path, browser: &mut Browser, what: &str) {
 }
 
 /// The page starts with the given scenario: a ready path, one line, or a file with a trace. The numbers of the page's
-/// first repetition equal those of `lasthop run`.
+/// first repetition equal the numbers of `lasthop run`.
 #[test]
 fn it_begins_with_what_the_command_line_names() {
     let Some(mut browser) = Browser::start() else { return };
     let folder = browser.folder.path().to_owned();
     let page = folder.join("begun.html");
-    std::fs::write(folder.join("slow.trace"), "2\n4\n6\n8\n10\n").expect("written");
+    std::fs::write(folder.join("slow.trace"), "2\n4\n6\n8\n10\n").expect("the file can be written");
     let file = folder.join("mine <script>.toml");
     let text = "title = \"<b>mine</b> </script>\"\nseed = 5\nduration = \"4 s\"\n\
                 [link.path]\nfrom = \"server\"\nto = \"client\"\n\
                 [link.path.down]\ntrace = \"slow.trace\"\none_way_delay = \"20 ms\"\n\
                 [link.path.up]\nrate = \"1 Mbit/s\"\none_way_delay = \"20 ms\"\n\
                 [flow.bulk]\nfrom = \"server\"\nto = \"client\"\nkind = \"tcp\"\n";
-    std::fs::write(&file, text).expect("written");
+    std::fs::write(&file, text).expect("the file can be written");
     let file = file.to_str().expect("text");
     let changed = format!("{file},congestion=reno");
     for what in ["rate=5Mbit/s,rtt=30ms,loss=1%,duration=4s,seed=3", "wifi,duration=2s", file, &changed] {
@@ -146,7 +151,7 @@ fn it_begins_with_what_the_command_line_names() {
         assert_eq!(browser.value("lab.state().variants.length"), json!(1));
         assert!(browser.complaints.is_empty(), "{what}: {:?}", browser.complaints);
     }
-    // Errors are reported before a page is written.
+    // Errors in the scenario are reported before a page is written.
     let told = lasthop(&["lab", "rate=5Parsecs", "--export", page.to_str().expect("text")]);
     assert_eq!(told.status.code(), lasthop(&["run", "rate=5Parsecs"]).status.code());
     assert!(String::from_utf8_lossy(&told.stderr).contains("Parsecs"));

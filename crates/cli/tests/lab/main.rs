@@ -1,7 +1,7 @@
-//! `lasthop lab`: the page in a browser. Skipped without Chromium.
+//! `lasthop lab`: tests of the page in a browser. The tests are skipped without Chromium.
 //!
-//! The tests compare the page's results with those of this program, to detect a page with an outdated engine. `make
-//! page` rebuilds the page.
+//! The tests compare the page's results with the results of this program, to detect a page with an outdated engine.
+//! `make page` rebuilds the page.
 
 mod access;
 mod browser;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 fn lasthop(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lasthop")).args(arguments).output().expect("it runs")
+    Command::new(env!("CARGO_BIN_EXE_lasthop")).args(arguments).output().expect("lasthop must run")
 }
 
 struct OpenedPage {
@@ -40,12 +40,13 @@ fn without_a_screen_it_prints_where_the_page_is() {
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
         .output()
-        .expect("it runs");
+        .expect("lasthop must run");
     let path = String::from_utf8(told.stdout).expect("text");
     assert!(told.status.success() && path.ends_with("lab.html\n"), "{path}");
     let page = std::fs::read_to_string(path.trim()).expect("a page");
     assert!(page.starts_with("<!doctype html>"));
-    std::fs::remove_dir_all(PathBuf::from(path.trim()).parent().expect("a folder")).expect("removed");
+    std::fs::remove_dir_all(PathBuf::from(path.trim()).parent().expect("a folder"))
+        .expect("the folder can be removed");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The page's numbers equal the program's.
+//! The numbers of the page equal the numbers of this program.
 
 use crate::browser::Browser;
 use crate::{OpenedPage, lasthop, opened};
@@ -7,7 +7,7 @@ use lasthop_page::answer::decode;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Scenarios that together use many kinds of queues, channels, link layers and endpoints.
+/// Scenarios that, taken together, use many kinds of queues, channels, link layers and endpoints.
 const LINES: &[&str] = &[
     "rate=10Mbit/s,rtt=40ms,queue=1bdp,loss=0.5%,duration=5s",
     "rate=10Mbit/s,rtt=40ms,queue={kind=\"codel\"},loss=1%,burst=5,congestion=reno,duration=5s",
@@ -31,7 +31,7 @@ const LINES: &[&str] = &[
 const SEEDS: [&str; 3] = ["1", "7", "9223372036854775807"];
 const MORE_SEEDS: [&str; 5] = ["1", "2", "7", "4294967296", "9223372036854775807"];
 
-/// Returns a one-line scenario for every mechanism of the catalogue that needs no further keys.
+/// Returns a one-line scenario for every mechanism of the catalogue that can be used without further keys.
 fn mechanisms(lab: &mut Lab) -> Vec<String> {
     let (offered, _) = decode(&lab.answer("{\"ask\":\"catalogue\"}")).expect("an answer");
     let named = |value: &Value| value["name"].as_str().expect("a name").to_owned();
@@ -52,7 +52,7 @@ fn mechanisms(lab: &mut Lab) -> Vec<String> {
     lines
 }
 
-/// Results of the engine in this program: the numbers of all flows, and an FNV-1a hash over the 32-bit words of all
+/// Runs the engine in this program. Returns the numbers of all flows, and an FNV-1a hash over the 32-bit words of all
 /// columns.
 fn native(lab: &mut Lab, line: &str, seed: &str) -> (Value, u32) {
     lab.answer(&request(line, seed, true).to_string());
@@ -75,7 +75,7 @@ fn request(line: &str, seed: &str, asks: bool) -> Value {
     request
 }
 
-/// Compares the numbers of flows. Whole numbers may have a decimal point.
+/// Compares the numbers of flows. 1 and 1.0 are equal.
 fn is_same(ones: &Value, others: &Value) -> bool {
     let rows = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (ones, others) = (rows(ones), rows(others));
@@ -97,7 +97,8 @@ struct Durations {
     page: f64,
 }
 
-/// Compares every number of every flow, and every bit of the samples and segments.
+/// Compares every number of every flow, and every bit of the samples and segments. Returns the total durations of the
+/// runs, ms.
 fn are_the_same(browser: &mut Browser, lab: &mut Lab, lines: &[String], seeds: &[&str]) -> Durations {
     let mut took = Durations::default();
     for line in lines {
@@ -108,7 +109,10 @@ fn are_the_same(browser: &mut Browser, lab: &mut Lab, lines: &[String], seeds: &
             let page = browser.value(&format!("lab.run({})", request(line, seed, false)));
             assert_eq!(page["header"]["error"], Value::Null, "{line}");
             let told = &page["header"]["flows"];
-            assert!(is_same(told, &flows), "{line}, seed {seed}: make page? {told} {flows}");
+            assert!(
+                is_same(told, &flows),
+                "{line}, seed {seed}: is the page out of date? make page: {told} {flows}"
+            );
             assert_eq!(page["sum"], json!(sum), "{line}, seed {seed}: is the page out of date? make page");
             took.page += page["ms"].as_f64().expect("a time");
         }
@@ -129,7 +133,8 @@ fn runs_are_the_same_bit_for_bit() {
     are_the_same(&mut browser, &mut lab, &mechanisms, &SEEDS[..1]);
 }
 
-/// Compares all scenarios with five seeds, and measures the time of this program and of the page (`make page-times`).
+/// Compares all scenarios with five seeds, and measures the speed of the page relative to this program (`make
+/// page-times`).
 #[test]
 #[ignore = "takes minutes; needs an idle machine and a release build: make page-times"]
 fn all_runs_are_the_same_and_the_page_is_not_much_slower() {
@@ -141,11 +146,11 @@ fn all_runs_are_the_same_and_the_page_is_not_much_slower() {
     let (runs, ratio) = (lines.len() * MORE_SEEDS.len(), page / native);
     println!("{runs} runs of {} scenarios are the same bit for bit", lines.len());
     println!("native {native:.0} ms, page {page:.0} ms: {ratio:.2} times as long");
-    // A native debug build is not comparable.
+    // The bound does not apply to a debug build of this program, which is slow.
     assert!(cfg!(debug_assertions) || ratio < 2.5, "{ratio}");
 }
 
-/// The page offers every mechanism, parameter, ready path and number of the present engine.
+/// The page offers every mechanism, parameter, ready path and number of this program's engine.
 #[test]
 fn what_can_be_chosen_is_the_same() {
     let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
@@ -154,7 +159,7 @@ fn what_can_be_chosen_is_the_same() {
     assert!(page == offered, "the page is out of date: make page");
 }
 
-/// A saved variant equals the output of `show`, and gives the same numbers.
+/// A variant saved by the page equals the output of `show`. `run` with the saved file gives the page's numbers.
 #[test]
 fn a_saved_scenario_gives_the_same_numbers_on_the_command_line() {
     let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
@@ -170,7 +175,7 @@ fn a_saved_scenario_gives_the_same_numbers_on_the_command_line() {
             "{line}: is the page out of date? make page"
         );
         let file = browser.folder.path().join("saved.toml");
-        std::fs::write(&file, &toml).expect("written");
+        std::fs::write(&file, &toml).expect("the file can be written");
         for seed in &SEEDS[1..] {
             let flows = browser.value(&format!(
                 "lab.run({}).then(answer => answer.header.flows)",

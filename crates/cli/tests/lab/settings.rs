@@ -1,4 +1,4 @@
-//! Sliders, error messages, links.
+//! Settings of the page: sliders, error messages, links.
 
 use crate::{OpenedPage, lasthop, opened};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn a_slider_makes_a_picture() {
     let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     browser.wait("document.body.dataset.repetitions === '10'");
     let before = browser.text(TABLE);
-    // The slider moves to thirty positions, and the test waits for each result.
+    // The test moves the slider to thirty positions, and waits for the picture after each move.
     let moved = "(async () => {
         lab.latencies.length = 0;
         const bar = document.getElementById('slide-rate');
@@ -28,8 +28,8 @@ fn a_slider_makes_a_picture() {
     let latencies = browser.value(moved);
     let latencies: Vec<f64> = latencies.as_array().expect("times").iter().filter_map(Value::as_f64).collect();
     println!("slider to picture: p50 {:.0} ms, p95 {:.0} ms", latencies[15], latencies[28]);
-    assert!(latencies[15] < 2000.0, "on a busy machine: {latencies:?}");
-    // The pictures show the last position and are not blank.
+    assert!(latencies[15] < 2000.0, "too slow even for a busy machine: {latencies:?}");
+    // The graph shows the last position and is not blank.
     assert_eq!(browser.value("lab.line(0).includes(lab.state().keys.rate)"), json!(true));
     assert_ne!(browser.text(TABLE), before);
     let inked = "[...document.querySelectorAll('canvas')].map(one => {
@@ -41,7 +41,7 @@ fn a_slider_makes_a_picture() {
     let inked = browser.value(inked);
     let inked: Vec<u64> = inked.as_array().expect("counts").iter().filter_map(Value::as_u64).collect();
     assert!(inked.len() == 1 && inked[0] > 2000, "{inked:?}");
-    // At least five charts have a curve for each variant, from 200 samples over twenty seconds.
+    // Each of the five charts has a curve for each variant, from 200 samples over 20 s.
     let curves = "[...document.querySelectorAll('#charts .plot')].map(plot => [...plot.querySelectorAll('.c1, .c2')]
         .filter(one => one.tagName === 'path' && one.getAttribute('d').length > 150 && one.getBoundingClientRect().width > 200).length)";
     let curves = browser.value(curves);
@@ -49,7 +49,7 @@ fn a_slider_makes_a_picture() {
     assert!(curves.len() == 5 && curves.iter().all(|count| *count >= 2), "{curves:?}");
 }
 
-/// During dragging only the newest position counts: superseded runs are dropped.
+/// While the user drags a slider, only the newest position counts: outdated runs are dropped.
 #[test]
 fn dragging_never_queues_runs() {
     let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
@@ -68,11 +68,11 @@ fn dragging_never_queues_runs() {
     browser.wait("document.body.dataset.repetitions === '10'");
     browser.wait(&format!("Number(document.body.dataset.pictures) > {before}"));
     let drawn = browser.value("Number(document.body.dataset.pictures)").as_u64().expect("a count") - before;
-    assert!(drawn < 100, "{drawn} pictures for 200 places");
+    assert!(drawn < 100, "{drawn} pictures for 200 positions of the slider");
     assert_eq!(browser.value("lab.line(0).includes('rtt=' + lab.state().keys.rtt)"), json!(true));
 }
 
-/// The message of the command line appears beside the setting concerned.
+/// The page shows the error message of the command line beside the setting with the error.
 #[test]
 fn an_error_stands_in_its_place() {
     let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
@@ -102,13 +102,13 @@ fn an_error_stands_in_its_place() {
         browser
             .wait("!document.body.dataset.error && !document.querySelector('.controls .error:not(#error)')");
     }
-    // A mechanism's parameter: the message appears at its variant.
+    // The error message about a mechanism's parameter names the key of the mechanism.
     browser.value("lab.state().variants[1].keys.congestion = '{kind=\"cubic\",beta=7}'");
     browser.value(&write("more", "headers=none"));
     browser.wait("document.body.dataset.error");
     let told = browser.text("document.body.dataset.error");
     assert!(told.contains("congestion"), "{told}");
-    // For a TOML file, the message appears in the box of the file, with line and column.
+    // The error message about a TOML file appears in the box of the file, with line and column.
     browser.value("lab.take('mine.toml', 'duration = \"5 s\"\\nsped = 3\\n')");
     browser.wait("document.querySelector('#own .error')");
     let told = browser.text("document.querySelector('#own .error').innerText");
@@ -141,7 +141,7 @@ fn a_link_brings_every_setting_back() {
     assert_eq!((browser.text(STATE), browser.text(TABLE)), (state, table));
 }
 
-/// A damaged link may give settings or may be ignored, but never blocks the page.
+/// A damaged link either gives settings or is ignored. A damaged link never blocks the page.
 #[test]
 fn damaged_links_do_no_harm() {
     let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };
@@ -169,8 +169,11 @@ fn damaged_links_do_no_harm() {
         return [right, whoever === JSON.stringify(lab.state())];
     })()";
     let result = browser.value(damaged);
-    assert!(result[0].as_u64().is_some_and(|right| right < 500), "damage shows: {result}");
-    assert_eq!(result[1], json!(true), "the whole link is right");
+    assert!(
+        result[0].as_u64().is_some_and(|right| right < 500),
+        "most damaged links must be ignored: {result}"
+    );
+    assert_eq!(result[1], json!(true), "the undamaged link must give all settings");
     for hash in ["#1.AAAA", "#nonsense", "#1.", "#%00%ff", "#2.abc"] {
         browser.open(&page, hash);
         let said = browser.text("document.getElementById('said').textContent");
@@ -179,7 +182,7 @@ fn damaged_links_do_no_harm() {
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
 
-/// Each lesson's link opens the lesson, with a valid scenario.
+/// The link of each lesson opens this lesson, with a valid scenario.
 #[test]
 fn lessons_open_and_run() {
     let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };

@@ -1,10 +1,10 @@
-//! Drawing times, measured on an idle machine with a release build (`make page-times`).
+//! Drawing times of the page, measured on an idle machine with a release build (`make page-times`).
 
 use crate::{OpenedPage, opened};
 use serde_json::Value;
 
-/// The page shows its initial two variants of twenty seconds at 10 Mbit/s. A slider moves a hundred times, and the test
-/// waits for the picture after each move.
+/// The page shows its initial two variants, 20 s at 10 Mbit/s. The test moves a slider a hundred times, and waits for
+/// the picture after each move.
 #[test]
 #[ignore = "needs an idle machine and a release build: make page-times"]
 fn pictures_come_at_once() {

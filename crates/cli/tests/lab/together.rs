@@ -3,7 +3,7 @@
 use crate::{OpenedPage, opened};
 use serde_json::{Value, json};
 
-/// Expression for the number of pixels of the graph in each of the three variants' colours.
+/// Expression that returns the number of pixels of the graph in the colour of each of three variants.
 const PIXELS: &str = "(() => {
     const canvas = document.getElementById('sequence'), { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     return ['--c1', '--c2', '--c3'].map(name => {
@@ -18,13 +18,17 @@ const PIXELS: &str = "(() => {
 fn variants_are_drawn_into_one_picture_with_a_legend() {
     let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     let alone = browser.text("document.getElementById('sequence-key').textContent");
-    assert_eq!(browser.value("document.querySelectorAll('#over input').length"), json!(1), "B beside A");
+    assert_eq!(
+        browser.value("document.querySelectorAll('#over input').length"),
+        json!(1),
+        "one check box, for variant B"
+    );
     let pictures = browser.value("Number(document.body.dataset.pictures)").as_u64().expect("a count");
     browser.value("document.getElementById('over-1').focus(), document.getElementById('over-1').click(), 0");
     browser.wait(&format!("Number(document.body.dataset.pictures) > {pictures}"));
     assert_ne!(browser.text("document.getElementById('sequence-key').textContent"), alone);
-    // The graph has exactly two colours. The check box keeps the focus, and the settings in the link contain the
-    // selection.
+    // The graph has the colours of exactly two variants. The check box keeps the focus, and the settings in the link
+    // include the selection.
     let pixels = browser.value(PIXELS);
     let count = |at: usize| pixels[at].as_u64().expect("a count");
     assert!(count(0) > 100 && count(1) > 100 && count(2) == 0, "{pixels}");
@@ -41,7 +45,7 @@ fn variants_are_drawn_into_one_picture_with_a_legend() {
         svg.contains(">A</text>") && svg.contains(">B</text>") && svg.contains("stroke-dasharray"),
         "{svg}"
     );
-    // Zooming out beyond the loaded part requests both variants again.
+    // Zooming out beyond the loaded part requests the segments of both variants again.
     browser.value("document.querySelector('[data-zoom=all]').click(), 0");
     let pixels = browser.value(PIXELS);
     assert!(
@@ -53,7 +57,7 @@ fn variants_are_drawn_into_one_picture_with_a_legend() {
     browser.value(&format!("{remove}.click(), 0"));
     browser.wait(&format!("document.getElementById('sequence-key').textContent === {}", Value::from(alone)));
     assert_eq!(browser.value("lab.state().over"), json!([]));
-    // The browser warns of frequent canvas reads by this test.
+    // The browser warns of frequent canvas reads, which this test makes.
     browser.complaints.retain(|one| !one.contains("getImageData"));
     assert_eq!(browser.complaints, [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! `lasthop agent`: applies receiver mechanisms to the TCP connections of this host's programs.
+//! Command `lasthop agent`: applies receiver mechanisms to the TCP connections of this host's programs.
 
 mod measure;
 mod offload;
@@ -250,7 +250,7 @@ impl Mechanisms {
 
 impl Watchdog {
     fn execute(&self) -> Result<(), Failure> {
-        // Ctrl-C must not end this process: the agent handles Ctrl-C, and the watchdog ends after the agent.
+        // This process must ignore Ctrl-C: the agent handles Ctrl-C, and the watchdog ends after the agent.
         interrupts::handle_during(|| watchdog::run(self.queue, &self.folder.run_dir).map_err(failure))
     }
 }
@@ -266,8 +266,8 @@ impl Status {
     }
 }
 
-/// Checks the value of `--acks` as if `--loss-discrimination` were given. Every value that is valid without this flag
-/// is also valid with this flag.
+/// Checks the value of `--acks` as if `--loss-discrimination` were given. Every value that is valid without
+/// `--loss-discrimination` is also valid with this flag.
 fn acks(text: &str) -> Result<String, String> {
     AckSettings::ack_splitting(text, true).map(|_| text.to_owned())
 }

@@ -1,12 +1,12 @@
-//! Warns if this host merges received packets (GRO), because loss discrimination by arrival times then fails.
+//! Warns if this host merges received packets (GRO). Loss discrimination by arrival times fails on merged packets.
 
 use crate::output;
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// Prints a note with the interfaces that have GRO.
+/// Prints a note with the names of the interfaces on which GRO is on.
 pub(super) fn warn() {
-    // Reads /proc, because /sys may show another network namespace.
+    // Lists the interfaces from /proc, because /sys may show the interfaces of another network namespace.
     let devices = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let names = devices.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim());
     let mut joining = Vec::new();

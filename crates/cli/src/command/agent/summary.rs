@@ -1,4 +1,4 @@
-//! The agent's status as tables.
+//! Formats the agent's status as tables.
 
 use crate::table;
 use lasthop_lab::document::{Cell, Table};

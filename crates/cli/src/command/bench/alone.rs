@@ -1,10 +1,10 @@
-//! Runs a single case in this process, so that time, memory and instructions are those of this case alone.
+//! Runs a single case in this process, so that the measured time, memory and instructions belong to this case alone.
 
 use crate::failure::Failure;
 use lasthop_lab::bench::{BenchCase, data_packets};
 use serde_json::{Value, json};
 
-/// Minimum total CPU time of a case, s; shorter cases are repeated.
+/// Minimum total CPU time of the runs of a case, s. Shorter cases are repeated.
 const LONG_ENOUGH_S: f64 = 1.0;
 
 pub(super) fn measured(case: &BenchCase) -> Result<Value, Failure> {
@@ -28,7 +28,7 @@ pub(super) fn measured(case: &BenchCase) -> Result<Value, Failure> {
     }))
 }
 
-/// Runs a case once for this simulated time. Returns only the number of data packets.
+/// Runs a case once for `duration_s` of simulated time. Returns only the number of data packets.
 pub(super) fn once(case: &BenchCase, duration_s: u32) -> Result<Value, Failure> {
     let scenario = case.scenario_of(duration_s)?;
     Ok(json!({ "data_packets": data_packets(&lasthop_sim::run(&scenario, scenario.seed)) }))
@@ -48,15 +48,15 @@ mod usage {
             .map_or(0.0, |time| time.tv_sec() as f64 + time.tv_nsec() as f64 / 1e9)
     }
 
-    /// Peak resident memory, bytes.
+    /// Returns the peak resident memory, bytes.
     pub(super) fn peak_rss_bytes() -> Option<f64> {
-        // Linux and the BSDs count kilobytes, macOS bytes.
+        // Linux and the BSDs report kilobytes; macOS reports bytes.
         let unit = if cfg!(target_os = "macos") { 1.0 } else { 1024.0 };
         getrusage(UsageWho::RUSAGE_SELF).ok().map(|usage| usage.max_rss() as f64 * unit)
     }
 }
 
-/// On systems other than Unix, wall-clock time replaces CPU time, and memory is not measured.
+/// Substitutes on systems other than Unix: wall-clock time replaces CPU time, and memory is not measured.
 #[cfg(not(unix))]
 mod usage {
     use std::sync::OnceLock;

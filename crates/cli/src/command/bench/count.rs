@@ -1,4 +1,4 @@
-//! `lasthop bench --count`: counts instructions, which are equal in every run, unlike time.
+//! Option `lasthop bench --count`: counts instructions. Unlike times, these counts are equal in every run.
 
 use super::alone;
 use crate::failure::Failure;
@@ -13,11 +13,11 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, thread};
 
-/// Compiler of this program: version and target, from the build script.
+/// Compiler of this program, as set by the build script: version and target.
 const COMPILER: &str = env!("LASTHOP_COMPILER");
 
-/// Counts the instructions of each case and prints a row. With an earlier table, also prints the growth of each case,
-/// and fails if a case grew too much.
+/// Counts the instructions of each case and prints a row per case. With an earlier table (`against`), also prints the
+/// growth of each case, and fails if a case grew beyond the limit.
 pub(super) fn count(cases: &[&BenchCase], format: Format, against: Option<&Path>) -> Result<(), Failure> {
     let before = against.map(read_table).transpose()?;
     let mut rows = Vec::new();
@@ -64,7 +64,7 @@ fn growth_of(before: &[CaseCost], now: &CaseCost) -> Result<Growth, Failure> {
     })
 }
 
-/// Runs the case for a short and a long simulated time, in parallel.
+/// Counts the instructions of a case. Two runs in parallel, for a short and a long simulated time, exclude the set-up.
 fn counted(case: &BenchCase) -> Result<CaseCost, Failure> {
     let [short_s, long_s] = case.counted_s;
     let (short, long) = thread::scope(|scope| {
@@ -101,7 +101,7 @@ fn under_valgrind(case: &BenchCase, duration_s: u32) -> Result<(u64, u64), Strin
     Ok((packets, instructions))
 }
 
-/// Reads the number of instructions from the output of valgrind: `==123== I refs: 6,119,294`.
+/// Returns the number of instructions from a line in valgrind's output such as `==123== I refs: 6,119,294`.
 fn instructions(stderr: &str) -> Option<u64> {
     let line = stderr.lines().find(|line| line.contains("refs:"))?;
     line.rsplit_once(':')?.1.trim().replace(',', "").parse().ok()

@@ -1,4 +1,5 @@
-//! `lasthop bench`: each case runs in a separate process, to measure its peak memory.
+//! Command `lasthop bench`: measures the speed of fixed cases. Each case runs in a separate process, so that its peak
+//! memory can be measured.
 
 mod alone;
 mod count;

@@ -1,4 +1,4 @@
-//! A sender, its scenario for the simulation, and its trial for the emulation.
+//! A sender, with its scenario for the simulation and its trial for the emulation.
 
 use crate::failure::Failure;
 use crate::path::{self, CarriedFlows};
@@ -17,7 +17,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum SenderChoice {
     One(RealSender),
-    /// The kernel sends, and each flow has the congestion control that the scenario sets for this flow.
+    /// The kernel sends. Each flow uses the congestion control that the scenario sets for this flow.
     AsScenario,
 }
 
@@ -32,7 +32,8 @@ impl fmt::Display for SenderChoice {
 
 pub(super) struct SenderCase {
     pub(super) sender: SenderChoice,
-    /// The scenario. Its flows use the sender's congestion control if the simulator has this congestion control.
+    /// Scenario of the simulation. If the simulator has the sender's congestion control, the flows use this congestion
+    /// control.
     pub(super) scenario: Scenario,
     /// Whether the simulator has the sender's congestion control.
     is_simulated: bool,
@@ -85,8 +86,8 @@ impl SenderCase {
         Ok(SenderCase { sender: sender.clone(), scenario, is_simulated, replaced, flows, trial, unsupported })
     }
 
-    /// Simulates the scenario and returns the outcomes of the flows that real traffic carries. Returns `None` if the
-    /// simulator lacks the sender's congestion control.
+    /// Simulates the scenario. Returns the outcomes of the flows that real traffic carries in the emulation. Returns
+    /// `None` if the simulator lacks the sender's congestion control.
     pub(super) fn simulate(&self, seed: u64) -> Option<Vec<StreamOutcome>> {
         if !self.is_simulated {
             return None;
@@ -98,7 +99,8 @@ impl SenderCase {
         Some(self.flows.iter().map(one).collect())
     }
 
-    /// Returns the trial for the repetition with this seed. Each flow starts at the same time as in the simulation.
+    /// Returns the trial for the repetition with this seed. Each flow starts at the same time as in the simulation with
+    /// this seed.
     pub(super) fn trial(&self, seed: u64) -> Trial {
         let mut trial = self.trial.clone();
         for (stream, flow) in trial.streams.iter_mut().zip(&self.flows) {

@@ -1,7 +1,8 @@
-//! `lasthop crosscheck PATH`.
+//! Command `lasthop crosscheck PATH`: simulates a scenario, emulates it with real TCP, and compares the results.
 //!
-//! * `case`: a sender, its scenario and its trial.
-//! * `repeat`: runs the repetitions of a case. `printer`: prints the results of each sender after its last run.
+//! * `case`: a sender, with its scenario and its trial.
+//! * `repeat`: runs the repetitions of a case.
+//! * `printer`: prints the results of each sender after the sender's last run.
 
 mod case;
 mod printer;
@@ -143,7 +144,7 @@ impl Crosscheck {
             cases.iter().try_for_each(|case| {
                 let mut results = to_come(case);
                 let repeated = concurrent.repeat(case, &mut results, &printer, &bar);
-                // Prints the completed repetitions even if a later one failed.
+                // The completed repetitions are printed even if a later repetition failed.
                 let shown = bar.suspended(|| printer.sender(&results));
                 done.push(results);
                 repeated.and(shown)

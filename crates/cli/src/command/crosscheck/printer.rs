@@ -1,4 +1,5 @@
-//! Prints the rows of each sender after the last run of this sender, while further senders run.
+//! Prints the rows of each sender after the sender's last run. At that time, the runs of other senders may not have
+//! started.
 
 use super::CrosscheckFormat;
 use crate::failure::Failure;
@@ -10,13 +11,13 @@ use lasthop_lab::trials::crosscheck::{self, CrosscheckResults, Pair};
 pub(super) struct Printer {
     format: CrosscheckFormat,
     layout: Layout,
-    /// Heading above the first row; `None` as soon as the heading has been printed.
+    /// Heading above the first row; `None` after the heading has been printed.
     head: Option<String>,
 }
 
-/// Widest expected numbers, which set the widths of the columns:
-/// * the simulated and the emulated goodput;
-/// * their difference;
+/// Widest numbers expected in each column, for the widths of the columns before the results are known:
+/// * simulated goodput and emulated goodput;
+/// * difference of these two goodputs;
 /// * three pairs of a simulated and an emulated number.
 const WIDE: [&str; 6] = [
     "12345.6 ± 12.3",
@@ -28,7 +29,7 @@ const WIDE: [&str; 6] = [
 ];
 
 impl Printer {
-    /// Starts the output. `to_come` has an empty result for each sender.
+    /// Prints the CSV header and sets the widths of the columns. `to_come` holds an empty result for each sender.
     pub(super) fn begin(format: CrosscheckFormat, to_come: &[CrosscheckResults]) -> Result<Printer, Failure> {
         let mut table = crosscheck::table(to_come);
         for row in &mut table.rows {
@@ -65,7 +66,7 @@ impl Printer {
             CrosscheckFormat::Json => {
                 output::print(&results.objects().iter().map(|it| format!("{it}\n")).collect::<String>())
             }
-            // These formats print one table at the end.
+            // `end` prints the Markdown table; `pair` prints the CSV rows.
             CrosscheckFormat::Markdown | CrosscheckFormat::Csv => Ok(()),
         }
     }

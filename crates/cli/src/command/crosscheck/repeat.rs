@@ -1,4 +1,4 @@
-//! Runs the repetitions of a sender: several at once as long as the machine keeps up, otherwise one by one.
+//! Runs the repetitions of a sender: several concurrently while the machine keeps up, otherwise one after the other.
 
 use super::case::SenderCase;
 use super::printer::Printer;
@@ -14,7 +14,7 @@ use lasthop_os::SystemError;
 use std::any::Any;
 use std::thread;
 
-/// Number of concurrent runs, which falls to 1 if the machine does not keep up.
+/// Number of concurrent runs. The number falls to 1 for the rest of the command if the machine does not keep up.
 pub(super) struct ConcurrentRuns {
     pub(super) jobs: usize,
     pub(super) fell_behind: bool,
@@ -22,7 +22,8 @@ pub(super) struct ConcurrentRuns {
 
 impl ConcurrentRuns {
     /// Runs the repetitions of a case until all are done or the user interrupts. A repetition with late packets is
-    /// discarded and run again alone. The total number of such reruns may not exceed the number of repetitions.
+    /// discarded and rerun alone. Fails if more runs alone had late packets than there
+    /// are repetitions.
     pub(super) fn repeat(
         &mut self,
         case: &SenderCase,
@@ -39,7 +40,7 @@ impl ConcurrentRuns {
             if interrupts::is_interrupted() {
                 break;
             }
-            // Repetitions that follow one with late packets also run again, so that the results stay in the order of
+            // Repetitions after a repetition with late packets are also rerun, so that the results are in the order of
             // the seeds.
             let in_time = outcomes.iter().take_while(|outcome| outcome.complaints.is_empty()).count();
             if let Some(late) = outcomes.get(in_time) {
@@ -79,7 +80,7 @@ fn emulate_concurrently(case: &SenderCase, seeds: &[u64]) -> Result<Vec<TrialOut
         let ended = running
             .into_iter()
             .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        // Waits for all runs before returning the first error.
+        // All runs must end before the first error is returned, so the outcomes are collected first.
         ended.collect::<Vec<_>>().into_iter().collect()
     })
 }

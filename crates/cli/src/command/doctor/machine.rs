@@ -9,10 +9,10 @@ use lasthop_os::unprivileged;
 use serde_json::json;
 use std::process::{Command, Stdio};
 
-/// Runs all checks and prints the findings.
+/// Checks all requirements and prints the findings.
 ///
 /// # Errors
-/// Fails if something is missing; the help says how to get it.
+/// Fails if a requirement is missing; the help of the error explains how to meet the requirement.
 pub(super) fn check(format: Format) -> Result<(), Failure> {
     let mut findings = doctor::examine();
     findings.push(emulation_mode());
@@ -26,8 +26,8 @@ pub(super) fn check(format: Format) -> Result<(), Failure> {
     Err(Failure::failed(format!("missing on this machine: {}", names.join(", ")), helps.join("\n")))
 }
 
-/// Determines the mode of `emulate` on this machine. Without root, a test run shows whether the unprivileged mode
-/// works.
+/// Returns the mode in which `emulate` works on this machine. Without root, a test run shows whether the unprivileged
+/// mode works.
 fn emulation_mode() -> Finding {
     let finding = Finding {
         name: "emulation mode",
@@ -46,7 +46,8 @@ fn emulation_mode() -> Finding {
     Finding { is_there: Some(is_there), found, ..finding }
 }
 
-/// Runs the program `true` on a path. Returns a sentence about the traffic that reaches the outside, or the error.
+/// Emulates a path for the program `true` without root. Returns a sentence about the traffic that reaches the outside
+/// network, or the error.
 fn try_unprivileged() -> Result<String, String> {
     let words = ["emulate", "rate=100Mbit/s,rtt=1ms,queue=100packets", "--", "true"];
     let output = Command::new("/proc/self/exe").args(words).stdin(Stdio::null()).output();

@@ -1,4 +1,4 @@
-//! `lasthop doctor`.
+//! Command `lasthop doctor`: checks this program and the requirements of commands for real packets.
 
 #[cfg(target_os = "linux")]
 mod machine;

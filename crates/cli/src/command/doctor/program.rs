@@ -12,9 +12,9 @@ use std::process::Command;
 
 /// A fact about the program or about a file.
 pub(super) struct Fact {
-    /// Name of the fact, or the file.
+    /// Name of the fact, or path of the file.
     pub(super) name: String,
-    /// The fact in words.
+    /// Value of the fact, or description of the file, in words.
     pub(super) found: String,
     /// Whether the file was made by this program's engine; `None` for facts about the program.
     pub(super) is_of_this_engine: Option<bool>,
@@ -26,7 +26,7 @@ impl Fact {
     }
 }
 
-/// Facts about this program, and about other programs called `lasthop` in PATH.
+/// Returns facts about this program, and about other programs called `lasthop` in the directories of PATH.
 pub(super) fn facts() -> Vec<Fact> {
     let mut facts =
         vec![Fact::of_program("version", provenance::version()), Fact::of_program("engine", ENGINE.clone())];
@@ -40,7 +40,7 @@ pub(super) fn facts() -> Vec<Fact> {
     facts
 }
 
-/// Way of installation, from the path of the program.
+/// Returns the method of installation, derived from the program's path. Returns `None` if the method is unknown.
 fn origin(program: &Path) -> Option<&'static str> {
     let folder = program.parent()?;
     let ends_with = |end: &str| folder.ends_with(end);
@@ -55,7 +55,7 @@ fn origin(program: &Path) -> Option<&'static str> {
     }
 }
 
-/// Other files called `lasthop` in the directories of PATH. Links to this program are left out.
+/// Returns the other files called `lasthop` in the directories of PATH. Links to this program are omitted.
 fn others(program: &Path, path: &std::ffi::OsStr) -> Vec<PathBuf> {
     let this = fs::canonicalize(program).ok();
     let name = format!("lasthop{}", env::consts::EXE_SUFFIX);
@@ -75,10 +75,10 @@ fn version_of(program: &Path) -> String {
     text.ok().filter(|text| !text.is_empty()).unwrap_or_else(|| "does not run".to_owned())
 }
 
-/// Compares the engine of a sweep's store, or of a page that `lasthop lab` wrote, with this program's engine.
+/// Compares an engine with this program's engine: the engine of a sweep's store, or of a page that `lasthop lab` wrote.
 ///
 /// # Errors
-/// Fails if the file cannot be read or is neither.
+/// Fails if the file cannot be read, or if the file is neither a store nor a page of `lasthop lab`.
 pub(super) fn file(path: &Path) -> Result<Fact, Failure> {
     let name = path.display().to_string();
     if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("html")) {

@@ -1,4 +1,4 @@
-//! Actions of `lasthop emulate`: run a command, change a path in use, or record a real path.
+//! Actions of `lasthop emulate`: run a command, change the path of a run, or record a real path.
 
 use super::Emulate;
 use super::record::RecordCommand;
@@ -22,8 +22,8 @@ impl Actions {
     }
 }
 
-/// Written by hand, because clap cannot derive a struct with subcommands and with arguments that are required only
-/// without a subcommand.
+/// Implemented by hand: clap cannot derive a struct that has subcommands and also arguments required only without a
+/// subcommand.
 impl FromArgMatches for Actions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Actions, Error> {
         match matches.subcommand() {

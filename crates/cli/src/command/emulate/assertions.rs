@@ -1,4 +1,4 @@
-//! Assertions on a real-time run: bounds on numbers of the summary. Each number is one value without an interval.
+//! Assertions on an emulated run: bounds on numbers of the summary. Each number is a single value without an interval.
 
 use super::summary::Summary;
 use crate::failure::Failure;
@@ -7,7 +7,7 @@ use crate::target::Target;
 use lasthop_emu::emulation::{End, EndCounters};
 use lasthop_lab::assertion::{Bound, BoundStatus, CheckedBound, junit, stem};
 
-/// Reads the number for one direction. Returns `None` if the run does not define the number.
+/// Function that returns the number for one direction, or `None` if the number is undefined in the run.
 type MetricFn = fn(&Summary, End) -> Option<f64>;
 
 const METRICS: [(&str, MetricFn); 8] = [
@@ -23,7 +23,7 @@ const METRICS: [(&str, MetricFn); 8] = [
     ("duration_s", |summary, _| Some(summary.took.as_secs_f64())),
 ];
 
-/// Name of the metric that is defined only if TCP payload was sent.
+/// Name of the metric that is undefined if no TCP payload was sent.
 const GOODPUT: &str = "goodput_kbps";
 
 fn counters(summary: &Summary, end: End) -> &EndCounters {
@@ -42,7 +42,7 @@ pub(super) struct Assertion {
 }
 
 impl Assertion {
-    /// Returns a note with the reason if the run does not define the metric.
+    /// Returns a note with the reason if the metric is undefined in the run.
     fn undefined(&self, summary: &Summary) -> Option<String> {
         let direction = if self.end == End::Client { "down" } else { "up" };
         (self.bound.metric == GOODPUT && (self.of)(summary, self.end).is_none()).then(|| {

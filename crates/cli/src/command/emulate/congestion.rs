@@ -1,4 +1,4 @@
-//! Congestion controls of the connections of a run.
+//! Congestion controls that the connections of a run use.
 
 use lasthop_emu::census::{ControlsByClient, UsedControls};
 use lasthop_emu::emulation::End;
@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const MAX_CONNECTIONS: usize = 1000;
-/// Congestion controls that set a pacing rate. A socket keeps this rate after a change of the congestion control.
+/// Congestion controls that set a pacing rate. A socket keeps the pacing rate after a change of its congestion control.
 const PACING: [&str; 2] = ["bbr", "bbr3"];
 
 pub(super) struct CongestionControls {
     seen: ControlsByClient,
-    /// Default congestion control of the namespaces.
+    /// Default congestion control of the namespaces; `None` if unknown.
     default: Option<String>,
-    /// Whether `--congestion` set the congestion control of all connections.
+    /// Whether the user set the congestion control of all connections with `--congestion`.
     is_given: bool,
 }
 
-/// Checks the name of a congestion control (linux/tcp.h, TCP_CA_NAME_MAX: 16 bytes including the zero).
+/// Checks the name of a congestion control (linux/tcp.h, TCP_CA_NAME_MAX: 16 bytes including the final zero byte).
 pub(super) fn name(text: &str) -> Result<String, String> {
     let is_name_char = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !text.is_empty() && text.len() < 16 && text.chars().all(is_name_char) {
@@ -40,8 +40,8 @@ impl CongestionControls {
         CongestionControls { seen, default, is_given }
     }
 
-    /// Lists the congestion controls of the connections that send to an end. If there are several, each is followed by
-    /// its number of connections. A connection that changed its congestion control counts for the last one.
+    /// Lists the congestion controls of the connections that send to an end. If several are in use, the number of
+    /// connections follows each. For a connection that changed its congestion control, only the last one counts.
     pub(super) fn words(&self, to: End) -> String {
         let mut counts: BTreeMap<CongestionName, usize> = BTreeMap::new();
         for control in self.seen.values().filter_map(|used| used.controls[sender_index(to)].last()) {
@@ -58,8 +58,8 @@ impl CongestionControls {
         }
     }
 
-    /// One object per connection: the client's address and port, and the congestion controls of each direction in the
-    /// order of observation. A direction is `null` if its sender is outside the run or was never observed.
+    /// Returns an object per connection: the client's address and port, and the congestion controls of each direction
+    /// in the order of observation. A direction is `null` if its sender is outside the run or was never observed.
     pub(super) fn objects(&self) -> Vec<Value> {
         let names = |used: &UsedControls, to: End| {
             let names: Vec<&str> = used.controls[sender_index(to)].iter().map(CongestionName::name).collect();
@@ -74,7 +74,7 @@ impl CongestionControls {
         self.seen.iter().take(MAX_CONNECTIONS).map(one).collect()
     }
 
-    /// Returns a warning if connections may have kept the pacing of the default congestion control.
+    /// Returns a warning if connections may still be paced by the default congestion control.
     pub(super) fn note(&self) -> Option<String> {
         let default = self.default.as_deref().filter(|name| PACING.contains(name) && !self.is_given)?;
         let all = self.seen.values().flat_map(|used| used.controls.iter().flatten());

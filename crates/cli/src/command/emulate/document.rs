@@ -1,4 +1,4 @@
-//! Creates the report of a run: the state of the path and of the kernel's connections over time.
+//! Creates the report of a run: the state of the path, and of the kernel's connections, over time.
 
 use super::summary::Summary;
 use lasthop_emu::emulation::{End, PathSnapshot};
@@ -10,11 +10,11 @@ use lasthop_wire::LossReason;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// Maximum number of connections with figures. The connections that sent most are chosen.
+/// Maximum number of connections with figures. Connections that sent the most data are chosen.
 const MAX_CONNECTIONS: usize = 4;
-/// A slow start threshold of this size (bytes) or more means that no threshold is set.
+/// Slow start threshold at or above which no threshold is set, bytes.
 const NO_THRESHOLD: u64 = 1 << 30;
-/// Maximum number of intervals over which rates are averaged.
+/// Maximum number of intervals in the figure of rates. Rates are averaged over each interval.
 const MAX_INTERVALS: usize = 200;
 
 pub(super) fn document(
@@ -64,7 +64,8 @@ fn verdict(summary: &Summary) -> String {
 
 type Observations = Vec<(f64, KernelConnection)>;
 
-/// Observations of each connection that sent data. Connections with more acknowledged bytes come first.
+/// Returns the observations of each connection that sent data. Connections are sorted by decreasing number of
+/// acknowledged bytes.
 fn by_connection(connection_samples: &[ConnectionSample]) -> Vec<(End, Observations)> {
     let mut known: BTreeMap<(usize, SocketAddr, SocketAddr), Observations> = BTreeMap::new();
     for ConnectionSample { time, end, connection } in connection_samples {
@@ -74,7 +75,7 @@ fn by_connection(connection_samples: &[ConnectionSample]) -> Vec<(End, Observati
     let acked = |observations: &Observations| observations.last().map_or(0, |(_, last)| last.acked_bytes);
     let mut connections: Vec<(End, Observations)> =
         known.into_iter().map(|((end, ..), observations)| (End::BOTH[end], observations)).collect();
-    // The kernel counts a handshake as one acknowledged byte.
+    // The kernel counts the handshake as one acknowledged byte.
     connections.retain(|(_, observations)| acked(observations) > 1);
     connections.sort_by_key(|(_, observations)| std::cmp::Reverse(acked(observations)));
     connections

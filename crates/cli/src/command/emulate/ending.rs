@@ -6,30 +6,31 @@ use lasthop_os::{Program, SystemError};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// Time that a command has to end by itself after Ctrl-C, which the terminal also sends to the command. SIGTERM follows
-/// after this time, and SIGKILL after twice this time.
+/// Time from Ctrl-C until SIGTERM, in which the command can end by itself: the terminal also sends Ctrl-C to the
+/// command. SIGKILL follows SIGTERM after the same time.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
-/// Exit status at the time limit, as in timeout(1).
+/// Exit status of a command that reaches the time limit, as in timeout(1).
 const TIME_LIMIT_STATUS: u8 = 124;
 
 pub(super) struct Ending {
-    /// Instant at which the time limit expires, and the length of the limit.
+    /// Instant at which the time limit expires, and the time limit.
     limit: Option<(Instant, Duration)>,
-    /// Instant at which the user or the time limit requested a stop, and the time from this instant until SIGTERM.
+    /// Instant at which the user or the time limit requested the end of the command, and the time from this instant
+    /// until SIGTERM.
     since: Option<(Instant, Duration)>,
     is_terminated: bool,
     is_over: bool,
 }
 
 impl Ending {
-    /// `limit`: maximum duration of a command that begins now.
+    /// Creates the state for a command that starts now. `limit` is the maximum duration of the command.
     pub(super) fn new(limit: Option<Duration>) -> Ending {
         let limit = limit.map(|span| (Instant::now() + span, span));
         Ending { limit, since: None, is_terminated: false, is_over: false }
     }
 
-    /// Returns the status of the command if the command has ended. After Ctrl-C on the terminal, the command first gets
-    /// time to end by itself.
+    /// Returns the exit status of the command if the command has ended. If the user or the time limit
+    /// requested the end of the command, sends SIGTERM and later SIGKILL.
     pub(super) fn poll(&mut self, command: &mut Program) -> Result<Option<u8>, SystemError> {
         if self.since.is_none() && interrupts::is_interrupted() {
             let is_on_terminal = io::stdin().is_terminal();

@@ -1,7 +1,7 @@
-//! A run as JSON lines (`--json`), separate from the output of the command and the server.
+//! Writes events of a run as JSON lines (`--json`), separate from the output of the command and the server.
 //!
-//! Events: `start`, then `look` at intervals, then `end`, or `failed` if the run fails. The first key of each object is
-//! `event`.
+//! The events are `start`, then `look` at each interval, then `end`, or `failed` if the run fails. The first key of
+//! each object is `event`.
 
 use crate::failure::Failure;
 use crate::output;
@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Events(Option<Arc<Mutex<EventOutput>>>);
 
 struct EventOutput {
-    /// Destination as given by the user.
+    /// Value of `--json`.
     to: String,
     writer: Option<Box<dyn Write + Send>>,
 }
 
 impl Events {
-    /// Opens the destination: a file descriptor of the caller, a listening socket `unix:PATH`, or a file.
+    /// Opens the destination: a file descriptor inherited from the caller, a listening socket `unix:PATH`, or a file.
     pub(super) fn open(to: &str) -> Result<Events, Failure> {
         let wrong = |error: &io::Error, help: &str| {
             Failure::bad_input(format!("--json {to}: cannot write: {error}"), help)
@@ -50,7 +50,7 @@ impl Events {
         self.0.is_some()
     }
 
-    /// Writes a line. After the first write error, prints a note and writes no further lines.
+    /// Writes an event as one line. After the first write error, prints a note and writes no further lines.
     pub(super) fn write(&self, event: &str, what: Value) {
         let Some(out) = &self.0 else { return };
         let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,7 +60,7 @@ impl Events {
         if let Value::Object(keys) = what {
             object.extend(keys);
         }
-        // The line is written with one call, so that readers get whole lines.
+        // One call writes the whole line, so that readers never see part of a line.
         let line = format!("{}\n", Value::Object(object));
         if let Err(error) = writer.write_all(line.as_bytes()).and_then(|()| writer.flush()) {
             output::note(&format!("note: --json {}: {error}; the run continues without these lines", out.to));

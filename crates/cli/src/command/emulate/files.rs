@@ -1,4 +1,4 @@
-//! Output files of a run: summary, capture and report.
+//! Output files of a run: summaries, capture and report.
 
 use super::summary::Summary;
 use crate::failure::Failure;
@@ -37,7 +37,7 @@ pub(super) struct OpenFiles {
 }
 
 impl EmulateFiles {
-    /// Whether the run needs samples for a report.
+    /// Returns whether the run must sample the path, for the report.
     pub(super) fn needs_samples(&self) -> bool {
         self.out.is_some()
     }
@@ -73,12 +73,12 @@ impl EmulateFiles {
 }
 
 impl OpenFiles {
-    /// Takes the capture for writing. The caller must later pass the capture's file to [`OpenFiles::finish`].
+    /// Takes the capture out of the open files. The caller must later pass the capture's file to [`OpenFiles::finish`].
     pub(super) fn take_capture(&mut self) -> Option<Capture<Target>> {
         self.capture.take()
     }
 
-    /// Writes the summary and the report. If one of these files cannot be written, the other is written nevertheless.
+    /// Writes the summaries and the report. An error in one file does not prevent the others from being written.
     pub(super) fn fill(
         &mut self,
         summary: &Summary,

@@ -1,7 +1,8 @@
-//! Starts the guard: a second process of this program that undoes a run's changes to this machine if the run is killed.
+//! Starts the guard: a second process of this program. If the run is killed, the guard undoes the run's changes to this
+//! machine.
 //!
-//! The guard reads a pipe from the run. The word `done` means that the run has undone its changes; end of file without
-//! `done` means that the run was killed.
+//! The guard reads a pipe from the run. The word `done` means that the run has undone its changes itself. End of file
+//! without `done` means that the run was killed.
 
 use crate::command::linux::TIDY;
 use lasthop_os::SystemError;
@@ -9,20 +10,20 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Message to the guard that the run draws on the terminal. The guard must then restore the terminal after a kill.
+/// Message to the guard that the run draws on the terminal, so that the guard also restores the terminal after a kill.
 pub(crate) const DRAWN_MESSAGE: &str = "drawn\n";
 
 pub(super) struct Guard {
     child: Child,
-    /// Pipe to the process, closed at the end of the run.
+    /// Pipe to the guard. Closed at the end of the run.
     pipe: Option<ChildStdin>,
 }
 
 impl Guard {
-    /// Starts the guard in its own process group, so that signals to the run do not reach it.
+    /// Starts the guard in its own process group, so that signals to the run's process group do not reach the guard.
     ///
     /// # Errors
-    /// If this program cannot be started a second time.
+    /// If the program cannot be started a second time.
     pub(super) fn begin() -> Result<Guard, SystemError> {
         let refused = |error: io::Error| SystemError {
             message: format!("cannot start the process that cleans up after a kill: {error}"),
@@ -35,7 +36,7 @@ impl Guard {
         Ok(Guard { child, pipe: Some(pipe) })
     }
 
-    /// Requests that the guard also restores the terminal if the run is killed.
+    /// Makes the guard also restore the terminal if the run is killed.
     pub(super) fn restore_terminal_on_kill(&mut self) {
         if let Some(pipe) = &mut self.pipe {
             let _ = pipe.write_all(DRAWN_MESSAGE.as_bytes());

@@ -1,17 +1,21 @@
-//! `lasthop emulate PATH -- COMMAND`.
+//! Command `lasthop emulate PATH -- COMMAND`: runs a command behind the scenario's path, in real time.
 //!
-//! * `actions`: chooses the action. `set`: changes the rate, delay or loss of a path in use. `record`: records traces
-//!   of a real path.
+//! * `actions`: the three actions of the command.
+//! * `set`: changes the rate, delay or loss of a path in use.
+//! * `record`: records traces of a real path.
 //! * `live`: display and control of a run in progress.
 //! * `testbed`: namespaces, devices and programs.
-//! * `path_args`: the path on the command line. `remote_end`: server namespace or network at the remote end.
-//!   `privileges`: with or without root.
+//! * `path_args`: flags that describe the path.
+//! * `remote_end`: server namespace or outside network at the remote end of the path.
+//! * `privileges`: runs as root, or in the user's own namespaces.
 //! * `assertions`: bounds on the results, given by `--assert`.
-//! * `ending`: ends the command after Ctrl-C or at the time limit. `shell`: the default command.
+//! * `ending`: ends the command after Ctrl-C or at the time limit.
+//! * `shell`: the default command.
 //! * `guard`: clean-up after a kill.
-//! * `files`: output files. `events`: JSON lines during the run.
+//! * `files`: output files.
+//! * `events`: JSON lines during the run.
 //! * `document`: the report.
-//! * `processor_waits`: time that the programs waited for a processor.
+//! * `processor_waits`: time for which the programs waited for a processor.
 //! * `congestion`: congestion control of each connection.
 //! * `summary`: results as a table and as JSON.
 
@@ -141,7 +145,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        // This call must be the first, while the process has only one thread and no open files.
+        // `acquire` must be called first, while the process has only one thread and no open files.
         let privileges = Privileges::acquire().map_err(failure)?;
         let source = self.path_args.source()?;
         let draft = source.draft()?;
@@ -239,7 +243,7 @@ impl Emulate {
         }
     }
 
-    /// Runs the command. Returns the summary, and the first error that occurred while files were written.
+    /// Runs the command. Returns the summary, and the first error in writing files.
     fn run(
         &self,
         privileges: Privileges,
@@ -259,7 +263,7 @@ impl Emulate {
         if let Some(line) = &self.server {
             testbed.start_server(line).map_err(failure)?;
         }
-        // The clock of the path starts when the command starts.
+        // The path's clock starts here, just before the command.
         let mut emulation = Emulation::new(plan, server, client);
         if let Some(capture) = open.take_capture() {
             emulation.capture(capture);
@@ -319,7 +323,7 @@ impl Emulate {
     }
 }
 
-/// Carries packets until the command ends. Returns the status of the command.
+/// Carries packets until the command ends. Returns the exit status of the command.
 fn carry_packets(
     emulation: &mut Emulation<Target>,
     testbed: &mut Testbed,

@@ -1,4 +1,4 @@
-//! The path of a run: PATH, or flags as in Mahimahi.
+//! Path of a run: PATH, or the flags `--down`, `--up` and `--delay`, which resemble the flags of Mahimahi.
 
 use crate::failure::Failure;
 use crate::scenario_args::ScenarioArgs;
@@ -47,7 +47,7 @@ impl PathArgs {
         Ok(ScenarioArgs { path, set: self.set.clone() })
     }
 
-    /// Note for users of Mahimahi's flags if a queue is limited. Mahimahi's queues are unlimited.
+    /// Returns a note if a queue is limited and `--down` is given, because queues in Mahimahi are unlimited.
     pub(super) fn note(&self, scenario: &Scenario) -> Option<String> {
         self.down.as_ref()?;
         let is_limited = |direction: &Direction| {
@@ -75,7 +75,7 @@ impl PathArgs {
     }
 }
 
-/// A file name as a value of a one-line scenario, in quotes if necessary.
+/// Formats a file name as a value in a one-line scenario, in quotes if necessary.
 fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
     if name.chars().all(is_plain) { name.to_owned() } else { format!("{name:?}") }

@@ -1,5 +1,5 @@
-//! Privileges of a run. As root, the run changes the machine's own network. Otherwise a second call of this program
-//! runs in the user's own namespaces.
+//! Privileges of a run. With root, the run changes the machine's own network. Without root, a second call of this
+//! program runs in the user's own namespaces.
 
 use super::failure;
 use super::guard::Guard;
@@ -30,7 +30,7 @@ pub(super) enum Privileges {
 }
 
 const SECOND_CALL: &str = "apart";
-/// Interval at which the first process checks for an interruption.
+/// Interval at which the first process checks for Ctrl-C.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub(super) fn run_pid() -> u32 {
@@ -38,7 +38,7 @@ pub(super) fn run_pid() -> u32 {
 }
 
 impl Privileges {
-    /// Determines the privileges. Without root, replaces the process by a second call of this program.
+    /// Determines the privileges. Without root, replaces this process by a second call of the program.
     pub(super) fn acquire() -> Result<Privileges, SystemError> {
         if unprivileged::first_process().is_some() {
             unprivileged::prepare_second_process()?;
@@ -47,13 +47,13 @@ impl Privileges {
         if unprivileged::is_root() {
             return Ok(Privileges::Root);
         }
-        // A process must have a single thread to enter a user namespace.
+        // Only a process with a single thread can enter a user namespace, so the program starts anew.
         let error = this_program().arg(SECOND_CALL).args(env::args_os().skip(1)).exec();
         Err(cannot_restart(&error))
     }
 
-    /// Removes leftovers of earlier runs, and starts the guard, which cleans up after a kill. The user's own namespaces
-    /// need no guard, because the kernel cleans up.
+    /// Removes leftovers of earlier runs, and starts the guard, which cleans up after a kill. Without root, no guard is
+    /// needed: the kernel removes the user's namespaces.
     pub(super) fn guard(self) -> Result<Option<Guard>, SystemError> {
         match self {
             Privileges::Root => {
@@ -79,8 +79,8 @@ impl Privileges {
     }
 
     /// Returns the identity under which a program runs. With `as_root`, the program has the rights of the run. A nested
-    /// emulation also has these rights, because the nested emulation must change this run's network. The programs of a
-    /// nested emulation do not have these rights.
+    /// emulation also has the rights of the run, because the nested emulation must change this run's network. The
+    /// programs of a nested emulation do not have these rights.
     pub(super) fn runner(self, words: &[String], as_root: bool) -> Runner {
         match self {
             _ if as_root || is_emulation(words) => Runner::Own,
@@ -93,8 +93,8 @@ impl Privileges {
         self == Privileges::Root || unprivileged::may_change_network()
     }
 
-    /// Adds the path's forwarding rules in this thread's network namespace. In the user's own namespaces, TCP may be
-    /// redirected to the port `redirected` if no other program uses the namespace.
+    /// Adds the path's forwarding rules in this thread's network namespace. Without root, the rules may redirect TCP to
+    /// the port `redirected`, if no other program uses the namespace.
     pub(super) fn nat(
         self,
         device: &str,
@@ -108,8 +108,8 @@ impl Privileges {
     }
 }
 
-/// Handles a second call of this program: runs the command in the user's own namespaces. Returns `None` if this is not
-/// a second call.
+/// Handles a second call of this program: runs the command in the user's own namespaces. Returns `None` if this call is
+/// not a second call.
 pub(crate) fn run_unprivileged() -> Option<ExitCode> {
     let mut words = env::args_os().skip(1);
     if words.next()? != SECOND_CALL {
@@ -125,10 +125,10 @@ pub(crate) fn run_unprivileged() -> Option<ExitCode> {
     })
 }
 
-/// Starts the second process and waits for its end. Returns the exit status of the second process.
+/// Starts the second process and waits until it ends. Returns the exit status of the second process.
 fn start_second_process(words: Vec<OsString>) -> Result<u8, SystemError> {
     unprivileged::enter_user_namespace()?;
-    // This process forwards interruptions to the second process, and ends after that process.
+    // This process forwards interruptions to the second process, and ends after the second process.
     target::discard_all_when_interrupted();
     let second = Arc::new(AtomicI32::new(0));
     let child_pid = Arc::clone(&second);

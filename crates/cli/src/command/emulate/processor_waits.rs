@@ -1,15 +1,16 @@
-//! Time for which the programs at both ends waited for a processor. A run with long waits measures the machine, not the
-//! path.
+//! Measures the time for which the programs at each end waited for a processor. If waits are long, the run's results
+//! depend on the machine instead of the path.
 //!
-//! Waits of microseconds are normal, because the path runs with priority. The kernel's counter of stall time (PSI) is
-//! read every 20 ms. A wait counts only if all programs of one end waited for more than half of such an interval.
+//! Waits of some microseconds are normal, because the path runs with real-time priority. The kernel's counter of stall
+//! time (PSI) is read every 20 ms. A wait counts only if all programs of one end waited for more than half of these 20
+//! ms.
 
 use lasthop_os::control_group::ControlGroup;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Measures the waits of the command's and of the server's programs. A field is `None` if its programs have no control
-/// group.
+/// Measures the waits of the command and of the server, each including child processes. A field is `None` if the
+/// program has no control group.
 pub(super) struct WaitMeter {
     command: Option<SideWait>,
     server: Option<SideWait>,
@@ -18,13 +19,13 @@ pub(super) struct WaitMeter {
 
 struct SideWait {
     group: ControlGroup,
-    /// Total stall time when the kernel's counter was last read.
+    /// Total stall time at the last reading of the kernel's counter.
     stalled: Duration,
-    /// Sum of the waits that count.
+    /// Sum of the waits that count; see the module's documentation.
     waited: Duration,
 }
 
-/// Time in which all programs of one end waited for a processor at the same time; `None` if unknown.
+/// Times for which all programs of one end waited for a processor; a time is `None` if unknown.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ProcessorWaits {
     command: Option<Duration>,
@@ -33,9 +34,9 @@ pub(super) struct ProcessorWaits {
 }
 
 const READ_INTERVAL: Duration = Duration::from_millis(20);
-/// Maximum share of the time for which the programs of one end may wait, %.
+/// Maximum share of the run's duration for which the programs of one end may wait, %.
 const SHARE_PCT: f64 = 5.0;
-/// Wait that is always allowed, for start-up and short commands.
+/// Total wait that is always allowed, because start-up and short commands have a larger share of waits.
 const ALLOWED_WAIT: Duration = Duration::from_millis(50);
 
 impl SideWait {
@@ -43,7 +44,7 @@ impl SideWait {
         Some(SideWait { group: ControlGroup::create(role)?, stalled: Duration::ZERO, waited: Duration::ZERO })
     }
 
-    /// Reads the kernel's counter. `span` is the time since the counter was last read.
+    /// Reads the kernel's counter. `span` is the time since the last reading.
     fn poll(&mut self, span: Duration) {
         let Some(stalled) = self.group.stalled() else { return };
         let stalled = Duration::from_nanos(stalled.as_nanos());
@@ -52,7 +53,7 @@ impl SideWait {
     }
 }
 
-/// Returns the whole wait if the wait exceeds half of the interval `span`, otherwise zero.
+/// Returns `waited` if it exceeds half of the interval `span`, otherwise zero.
 fn counted(waited: Duration, span: Duration) -> Duration {
     if waited * 2 > span { waited } else { Duration::ZERO }
 }
@@ -79,7 +80,8 @@ impl WaitMeter {
         self.sides().for_each(|side| side.waited = Duration::ZERO);
     }
 
-    /// Reads the kernel's counters if an interval has passed. Call this often while the command runs.
+    /// Reads the kernel's counters if the last reading was at least [`READ_INTERVAL`] ago. Called often while the
+    /// command runs.
     pub(super) fn poll(&mut self) {
         let span = self.last_read.elapsed();
         if span >= READ_INTERVAL {
@@ -124,7 +126,7 @@ impl ProcessorWaits {
             .collect()
     }
 
-    /// Waits of the command and of the server in percent of the run's duration; `null` if unknown.
+    /// Returns the waits of the command and of the server, % of the run's duration; `null` if unknown.
     pub(super) fn object(&self) -> Value {
         let pct = |waited: Option<Duration>| json!(waited.map(|waited| self.pct(waited)));
         json!({ "command": pct(self.command), "server": pct(self.server) })

@@ -1,4 +1,4 @@
-//! `lasthop emulate record`: traces of a real path.
+//! Command `lasthop emulate record`: records traces of a real path.
 
 use super::SummaryFormat;
 use crate::failure::Failure;
@@ -236,7 +236,8 @@ fn complaints(recording: &Recording) -> Vec<String> {
         .collect()
 }
 
-/// Results of a direction. Each has a key for JSON, a label with the unit for the table, and a value.
+/// Returns the results of a direction. Each result has a key for JSON, a label with the unit for the table, and a
+/// value.
 fn numbers(way: &DirectionResult) -> [(&'static str, &'static str, f64); 7] {
     let rounded = |value: f64| (value * 1e3).round() / 1e3;
     [

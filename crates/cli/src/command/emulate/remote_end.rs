@@ -1,4 +1,4 @@
-//! The remote end of the path: a server's namespace, or the network outside the run.
+//! Remote end of the path: the server's namespace, or the network outside the run.
 
 use super::privileges::Privileges;
 use crate::output;
@@ -13,8 +13,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 const OUTSIDE: &str = "lasthop-nat";
 
-/// A forwarder that answers DNS queries at the address `at` of the remote end. If `all` is set, the forwarder replaces
-/// all resolvers; otherwise it replaces only the unreachable resolvers.
+/// Forwarder of DNS queries, which listens at the remote end's address `at`. If `all` is true, the forwarder replaces
+/// all resolvers; otherwise only the resolvers that the path cannot reach.
 pub(super) struct DnsForwarder {
     at: Ipv4Addr,
     all: bool,
@@ -22,12 +22,12 @@ pub(super) struct DnsForwarder {
 
 pub(super) enum RemoteEnd {
     Server(Namespace),
-    /// The path leads to the network of this process's namespace.
+    /// The path leads to the network in the namespace of this process.
     HostNetwork {
         dns: Option<DnsForwarder>,
         _nat: Nat,
     },
-    /// The path leads to a separate namespace that is connected to the network available to the user.
+    /// The path leads to a separate namespace. This namespace is connected to the network that the user can access.
     Uplinked {
         dns: Option<DnsForwarder>,
         nat: Option<Nat>,
@@ -77,8 +77,8 @@ impl RemoteEnd {
         Ok((RemoteEnd::Uplinked { dns, nat, _splice: splice, _uplink: uplink.ok(), namespace }, port))
     }
 
-    /// Resolver configuration for programs behind the path; `None` if the machine's own configuration also works behind
-    /// the path.
+    /// Returns the resolver configuration for programs behind the path. Returns `None` if the machine's own
+    /// configuration also works behind the path.
     pub(super) fn resolv_conf(&self) -> Result<Option<ResolvConf>, SystemError> {
         let forwarder = match self {
             RemoteEnd::Server(_) => &None,
@@ -94,7 +94,7 @@ impl RemoteEnd {
         }
     }
 
-    /// Namespace whose kernel sends to the client. `None` if the sender is outside the run.
+    /// Returns the namespace whose kernel sends to the client. Returns `None` if the sender is outside the run.
     pub(super) fn sender_namespace(&self) -> Option<&Namespace> {
         match self {
             RemoteEnd::Server(namespace) | RemoteEnd::Uplinked { namespace, .. } => Some(namespace),
@@ -120,7 +120,7 @@ impl RemoteEnd {
         Ok(true)
     }
 
-    /// Number of packets that the kernel could not put into the device's ring, or take from the ring.
+    /// Returns the number of packets that the kernel failed to put into the device's ring, or to take from this ring.
     pub(super) fn lost_in_device(&self) -> u64 {
         match self {
             RemoteEnd::Server(namespace) => namespace.within(|| ends::lost_in(DEVICE)).unwrap_or(0),
@@ -133,14 +133,14 @@ impl RemoteEnd {
 impl Drop for RemoteEnd {
     fn drop(&mut self) {
         if let RemoteEnd::Uplinked { nat, namespace, .. } = self {
-            // The rules must be removed in the namespace in which they were added.
+            // The rules must be removed in the namespace that contains the rules.
             let _ = namespace.within(|| drop(nat.take()));
         }
     }
 }
 
-/// Starts answering DNS queries at the remote end if the path cannot reach the resolver. On failure, names are not
-/// resolved.
+/// Starts a forwarder of DNS queries at the remote end if the path cannot reach the resolver. On failure, prints a
+/// note; names are then not resolved.
 fn forward_dns_queries(namespace: Option<&Namespace>, ends: Network) -> Option<DnsForwarder> {
     let all = namespace.is_some();
     let resolver = ResolvConf::resolver(all)?;
@@ -156,13 +156,14 @@ fn forward_dns_queries(namespace: Option<&Namespace>, ends: Network) -> Option<D
     }
 }
 
-/// Opens the path's device in this thread's namespace, and enables forwarding from the device.
+/// Opens the path's device in this thread's network namespace, and enables forwarding of packets from this device.
 fn open(nat: &Nat, ends: Network, mtu: u16) -> Result<Port, SystemError> {
     let addresses = vec![(ends.server().into(), 24)];
     let mut port = Port::open(&Interface { name: OUTSIDE.to_owned(), addresses, mtu })?;
     port.record_handovers();
     nat.open()?;
-    // Without IPv6 the kernel sends no packets of its own: only traffic of the command uses the path.
+    // With IPv6 disabled, the kernel sends no packets of its own, such as router solicitations. Only the command's
+    // traffic uses the path.
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{OUTSIDE}/disable_ipv6"), "1");
     Ok(port)
 }

@@ -1,4 +1,4 @@
-//! `lasthop emulate set`: changes rate, delay or loss of a running emulation.
+//! Command `lasthop emulate set`: changes the rate, delay or loss of a running emulation.
 
 use super::SummaryFormat;
 use super::live::control::{RunningEmulation, SetAnswer, running_emulations};
@@ -81,7 +81,7 @@ impl Set {
     }
 }
 
-/// Shows the settings, one link direction per line: `path down: 5 Mbit/s, 40 ms, 1 % lost`.
+/// Formats the settings, one link direction per line, for example: `path down: 5 Mbit/s, 40 ms, 1 % lost`.
 fn table(current: &Value) -> String {
     let mut text = format!("at {:.3} s:\n", current["time_s"].as_f64().unwrap_or(0.0));
     for way in current["links"].as_array().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Default COMMAND: the user's shell, with the path in its prompt.
+//! Default command of an emulation: the user's shell, with the path's name in the prompt.
 
 use std::env;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn prompt(shell: &str, path: &str) -> String {
     let is_shown = |c: &char| !c.is_control() && !"\\$`'\"!%".contains(*c);
     let path: String = path.chars().filter(is_shown).take(MAX_PATH_CHARS).collect();
     if Path::new(shell).file_name().is_some_and(|name| name == "bash") {
-        // This takes effect only after bash's start-up files, which would otherwise overwrite the prompt.
+        // bash runs PROMPT_COMMAND after its start-up files, which would overwrite PS1.
         format!("PROMPT_COMMAND=PS1=\"[{path}] $PS1\"; unset PROMPT_COMMAND")
     } else {
         format!("PS1=[{path}] $ ")

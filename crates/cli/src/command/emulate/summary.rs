@@ -1,4 +1,4 @@
-//! Results of a run, as a table and as JSON.
+//! Formats the results of a run as a table and as JSON.
 
 use super::congestion::CongestionControls;
 use super::live::SettingChanges;
@@ -13,17 +13,16 @@ use std::time::Duration;
 
 pub(super) struct Summary {
     pub(super) measured: Measurements,
-    /// Packets in flight when the command ends: element 0 counts packets to the server, element 1 packets to the
-    /// client.
+    /// Numbers of packets in flight when the command ends: `[to the server, to the client]`.
     pub(super) under_way: [u64; 2],
     pub(super) controls: CongestionControls,
-    /// Whether the times at which packets entered the path's devices are known.
+    /// Whether the times at which packets entered the devices are known.
     pub(super) sees_entries: bool,
     pub(super) complaints: Vec<String>,
     pub(super) lost_in_devices: u64,
     pub(super) waits: ProcessorWaits,
     pub(super) load: Option<Load>,
-    /// Whether the run had real-time priority.
+    /// Whether the run had real-time priority (SCHED_FIFO).
     pub(super) urgent: bool,
     pub(super) status: u8,
     pub(super) took: Duration,
@@ -72,7 +71,7 @@ impl Summary {
         object
     }
 
-    /// Formats a table with both directions, then the timing and the state of the machine.
+    /// Formats the counters of both directions as a table, followed by the timing and the state of the machine.
     pub(super) fn table(&self) -> String {
         let set = self.set().map_or(String::new(), |text| format!("\n{text}"));
         format!("\n{}\n{}\n{set}", table::text(&self.counters()), self.conditions())
@@ -113,8 +112,8 @@ impl Summary {
             }
         }
         type Count = fn(&EndCounters) -> u64;
-        // Each packet sent, and each duplicate, is either delivered, in flight, lost or refused. Damaged packets count
-        // as delivered.
+        // Each sent packet and each duplicate is delivered, in flight, lost or refused. Damaged packets count as
+        // delivered.
         let others: [(&str, Count); 3] = [
             ("duplicated on the path", |end| end.duplicated),
             ("delivered damaged", |end| end.damaged),

@@ -1,4 +1,4 @@
-//! Namespaces, devices and programs of a run.
+//! Creates the namespaces and devices of a run, and runs the programs.
 
 use super::ending::Ending;
 use super::guard::Guard;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Namespaces, programs and helpers of a run. Rust drops the fields in this order.
+/// Namespaces, programs and helper processes of a run. Rust drops the fields in the order of declaration.
 pub(super) struct Testbed {
     command: Option<Program>,
     server: Option<Program>,
@@ -36,15 +36,15 @@ pub(super) struct Testbed {
 }
 
 impl Testbed {
-    /// Creates the namespaces, each with a device. Returns the ports of the devices: first the server's, then the
-    /// client's.
+    /// Creates the namespaces, each with a device. Returns the port of the server's device and the port of the client's
+    /// device.
     pub(super) fn build(
         privileges: Privileges,
         has_server: bool,
         mtu: u16,
         as_root: bool,
     ) -> Result<(Testbed, [Port; 2]), SystemError> {
-        // The guard is created first, because it must outlive everything created below.
+        // The guard is created first and dropped last, because the guard must outlive the namespaces.
         let guard = privileges.guard()?;
         let client = privileges.namespace("client")?;
         let ends = if has_server { Network::ISOLATED } else { Network::next()? };
@@ -69,7 +69,7 @@ impl Testbed {
         Ok((testbed, [at_server, at_client]))
     }
 
-    /// Sets the congestion control of all TCP connections at both ends, from the first packet.
+    /// Sets the congestion control of all TCP connections at both ends, from the first packet on.
     pub(super) fn set_congestion_control(&self, name: &str) -> Result<(), SystemError> {
         let v6 = |address: Ipv6Addr| ends::has_ipv6(DEVICE).then_some(IpAddr::from(address));
         self.client.within(|| {
@@ -93,14 +93,14 @@ impl Testbed {
         self.client.within(ends::default_congestion_control).ok().flatten()
     }
 
-    /// Returns the kernels that send on the path, for queries of their connections. Kernels that do not answer are
-    /// omitted.
+    /// Returns the kernels that send packets on the path, for queries of their connections. Kernels that do not respond
+    /// are omitted.
     pub(super) fn senders(&self) -> Vec<(End, Kernel)> {
         let ends = [(End::Client, Some(&self.client)), (End::Server, self.remote.sender_namespace())];
         ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace?).ok()?))).collect()
     }
 
-    /// Samples the kernel's connections at both ends every `span`.
+    /// Starts sampling the kernel's connections at both ends, once every `span`.
     pub(super) fn watch(&self, span: Span, clock: Clock) -> Result<ConnectionSampler, SystemError> {
         let mut ends = vec![(End::Client, &self.client)];
         if let Some(server) = self.remote.server_namespace() {
@@ -113,7 +113,7 @@ impl Testbed {
         self.guard.as_mut()
     }
 
-    /// Returns the kernels at both ends, for queries of their connections. Kernels that do not answer are omitted.
+    /// Returns the kernels at both ends, for queries of their connections. Kernels that do not respond are omitted.
     pub(super) fn kernels(&self) -> Vec<(End, Kernel)> {
         let mut ends = vec![(End::Client, &self.client)];
         if let Some(server) = self.remote.server_namespace() {
@@ -195,13 +195,14 @@ impl Testbed {
         self.wait_meter.waits(took)
     }
 
-    /// Number of packets that the kernel could not put into the devices' rings, or take from these rings.
+    /// Returns the number of packets that the kernel failed to put into the ring of a device, or to take from this
+    /// ring.
     pub(super) fn lost_in_devices(&self) -> u64 {
         self.remote.lost_in_device() + self.client.within(|| ends::lost_in(DEVICE)).unwrap_or(0)
     }
 }
 
-/// Whether a socket of this thread's namespace waits for connections or datagrams.
+/// Returns whether any socket in this thread's network namespace listens for connections or datagrams.
 fn has_listener() -> bool {
     let has = |file: &str, state: &str| {
         let text = fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Device, addresses, mechanisms and impairments shared by `serve`, `fetch` and `send`.
+//! Device, addresses, mechanisms and impairments of the commands `serve`, `fetch` and `send`.
 
 use super::job::EndpointJob;
 use super::summary;
@@ -121,7 +121,7 @@ impl Attach {
         }
         if trace.is_some() {
             let sender = lines.0;
-            // Sending does not fail: the receiver outlives the station.
+            // Sending cannot fail, because the receiver outlives `station`.
             station.on_event(Box::new(move |traced| drop(sender.send(line(traced)))));
         }
         let mut trace = trace;
@@ -143,10 +143,10 @@ impl Attach {
         done.and_then(|()| job.finish()).map_err(failure)
     }
 
-    /// The endpoint's configuration as sender and receiver, in the scenario language.
+    /// Returns the configuration of Lasthop's endpoint as sender and receiver, from keys of the scenario language.
     fn config(&self) -> Result<Config, Failure> {
         let mut draft = Draft::load("profile=plain,rate=1Gbit/s,rtt=1ms")?;
-        // Unread data occupies memory (unlike in a simulation), so the receive buffer is limited.
+        // Data that no program has read occupies memory (unlike in a simulation), so the receive buffer is limited.
         draft.set("window", "{ kind = \"buffer\", size = \"4 MiB\" }")?;
         for Assignment { path, value } in &self.set {
             draft.set(path, value)?;
@@ -213,7 +213,7 @@ fn line(traced: &Traced) -> String {
     Value::Object(line).to_string()
 }
 
-/// Random secret for initial sequence numbers and ports.
+/// Returns a random secret from which initial sequence numbers and ports are derived.
 fn secret() -> Result<[u8; 16], Failure> {
     let mut secret = [0; 16];
     getrandom::fill(&mut secret).map_err(|error| {

@@ -1,4 +1,4 @@
-//! Jobs of the endpoint (serve, fetch or send), and the work on each connection.
+//! Jobs of the endpoint (serve, fetch or send), and the transfers on the endpoint's connections.
 
 use crate::failure::Failure;
 use crate::target::Target;
@@ -35,7 +35,7 @@ struct OpenConnection {
 
 pub(crate) struct ClosedConnection {
     pub(crate) peer: SocketAddr,
-    /// Bytes acknowledged by the peer.
+    /// Number of bytes acknowledged by the peer, without the FIN.
     pub(crate) sent: u64,
     pub(crate) received: u64,
     pub(crate) took: Duration,
@@ -43,7 +43,7 @@ pub(crate) struct ClosedConnection {
     pub(crate) error: Option<SystemError>,
 }
 
-/// A file that is written until its connection ends.
+/// Output file of a connection, written until the connection ends.
 #[derive(Clone)]
 struct SharedTarget(Arc<Mutex<Option<Target>>>);
 
@@ -120,7 +120,7 @@ impl EndpointJob {
         Ok(())
     }
 
-    /// Does all work that is possible without blocking. Returns whether the job is done.
+    /// Does all work that is possible without blocking. Returns true if the job is done.
     pub(crate) fn advance(&mut self, station: &mut TunHost<Target>) -> Result<bool, SystemError> {
         self.accept(station)?;
         let now = station.now();
@@ -148,7 +148,7 @@ impl EndpointJob {
         Ok(!needs_clients && self.running.is_empty())
     }
 
-    /// Continues until the last FINs and their acknowledgements are transmitted.
+    /// Processes packets until the last FINs are sent and acknowledged, at most for [`LINGER`].
     pub(crate) fn linger(&mut self, station: &mut TunHost<Target>) -> Result<(), SystemError> {
         for listener in self.listeners.drain(..) {
             let _ = station.host.close(station.now(), listener);
@@ -160,7 +160,7 @@ impl EndpointJob {
         Ok(())
     }
 
-    /// Returns the error of the connection of `fetch` or `send`. For `serve`, errors of connections are ignored.
+    /// Returns the error of the only connection of `fetch` or `send`. For `serve`, errors of connections are ignored.
     pub(crate) fn finish(&self) -> Result<(), SystemError> {
         match (&self.task, self.closed.first().and_then(|connection| connection.error.clone())) {
             (Task::Fetch { server, .. } | Task::Send { server, .. }, Some(error)) => {
@@ -196,9 +196,9 @@ impl EndpointJob {
     }
 }
 
-/// Time for which the handshake of a connection may continue after an ICMP error. Two more SYNs fit into this time.
+/// Time after which an ICMP error ends a connection's handshake. Within this time, the SYN is retransmitted twice.
 const OBSTACLE_TIMEOUT: Duration = Duration::from_secs(3);
-/// Maximum wait for the peer's last acknowledgements at the end of a job.
+/// Maximum time for which a finished job waits for the peers' last acknowledgements.
 const LINGER: Duration = Duration::from_secs(5);
 
 impl OpenConnection {
@@ -206,12 +206,12 @@ impl OpenConnection {
         let handle = self.exchange.handle();
         let info = station.host.info(handle).ok();
         let error = error.or_else(|| self.target.and_then(|target| target.finish().err().map(system_error)));
-        // Errors are ignored: both calls fail only if the connection has ended already.
+        // Errors are ignored, because both calls fail only if the connection has already ended.
         let _ = match error {
             None => station.host.close(now, handle),
             Some(_) => station.host.abort(handle),
         };
-        // The FIN counts as one byte.
+        // `bytes_acked` counts an acknowledged FIN as one byte.
         let fin =
             |info: &Info| u64::from(matches!(info.state, State::FinWait2 | State::TimeWait | State::Closed));
         ClosedConnection {

@@ -1,4 +1,4 @@
-//! `lasthop endpoint`: Lasthop's TCP against the kernel's, over a TUN device.
+//! Command `lasthop endpoint`: runs Lasthop's TCP against the kernel's TCP, over a TUN device.
 
 mod attach;
 mod job;

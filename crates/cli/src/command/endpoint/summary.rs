@@ -1,4 +1,4 @@
-//! Results of each connection: a table, JSON or CSV.
+//! Formats the results of each connection as a table, as JSON or as CSV.
 
 use super::job::ClosedConnection;
 use crate::output::Format;
@@ -26,7 +26,7 @@ pub(crate) fn text(connections: &[ClosedConnection], format: Format) -> String {
                 let cell = |(place, value): (usize, Value)| match value {
                     Value::Null => Cell::Empty,
                     Value::String(text) => Cell::Text(text),
-                    // `took_s` gets three decimal places, other fractions get two.
+                    // `took_s` has three decimal places; other fractions have two.
                     Value::Number(number) if place == 3 => {
                         Cell::Number(format!("{:.3}", number.as_f64().unwrap_or(0.0)))
                     }

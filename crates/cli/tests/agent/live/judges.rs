@@ -1,4 +1,4 @@
-//! Tests of ACK splitting after wireless losses only, and of error messages before the agent starts.
+//! ACK splitting only after wireless losses, and error messages before the agent starts.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -7,7 +7,8 @@ use crate::{Agent, alone, common, deep_path};
 use common::{lasthop, stderr_of};
 use std::process::Command;
 
-/// Returns the agent's status after a transfer of `bytes`.
+/// Returns the agent's status after a transfer of `bytes`. Asserts that no ACKs are added before a loss is classified
+/// as wireless.
 fn after(path: &Path, agent: &Agent, bytes: u64) -> serde_json::Map<String, serde_json::Value> {
     let transfer = Transfer::begin(path, "cubic", 5001).unwrap();
     let start = std::time::Instant::now();
@@ -35,7 +36,8 @@ fn with_a_judge_acks_are_added_after_losses_of_the_radio_only() {
             assert_eq!(count(&status, name), 0, "{judge}: {status:?}");
         }
         drop((agent, path));
-        // 1 % of the packets is lost on the air, and the queue stays short: the losses must count as wireless.
+        // The channel loses 1 % of the packets and the queue stays short, so some losses must be classified as
+        // wireless.
         let path = Path::open("rate=10Mbit/s,rtt=40ms,queue=5000packets,loss=1%").unwrap();
         let agent = Agent::start(&path, &arguments);
         let status = after(&path, &agent, 3 << 20);
@@ -54,7 +56,7 @@ fn a_split_without_a_number_makes_two_of_one() {
     assert!(agent.said.contains("acks split"), "{}", agent.said);
     let status = after_all(&path, &agent);
     let (added, queued) = (status["acks_added"].as_u64().unwrap(), status["acks_queued"].as_u64().unwrap());
-    // ACKs of the handshake and duplicate ACKs acknowledge no new data, so they are not split.
+    // ACKs of the handshake and duplicate ACKs are not split, because these ACKs acknowledge no new data.
     assert!(queued > 300 && added <= queued && added * 10 > queued * 9, "{status:?}");
     assert_eq!(status["losses_wireless"], 0, "no loss discrimination");
 }

@@ -1,5 +1,5 @@
-//! Tests of the agent's data path in the kernel (BPF): its windows equal those of NFQUEUE, a stopped agent stalls no
-//! connection, and no BPF program stays at the end.
+//! Tests of the agent's data path in the kernel (BPF). BPF and NFQUEUE give equal windows, a stopped agent stalls no
+//! connection, and no BPF program remains at the end.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -14,11 +14,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const DEVICE: &str = "lasthop-path";
-/// Arguments of the agent for a window of two segments. With a round-trip time of 20 ms, this window gives about
-/// 1.1 Mbit/s.
+/// Arguments of the agent for a window of two segments. At a round-trip time of 20 ms, this window gives about 1.1
+/// Mbit/s.
 const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "bpf"];
 
-/// Opens a path if the machine can run an agent and the kernel accepts the BPF program.
+/// Opens a path. Returns `None` if the machine cannot run an agent or the kernel refuses the BPF program.
 fn begin() -> Option<(std::sync::MutexGuard<'static, ()>, Path)> {
     let alone = alone()?;
     if let Err(why) = program::trial() {
@@ -40,7 +40,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Returns the bytes received within the time `long`, and the longest time without data.
+/// Returns the number of bytes received within the time `long`, and the longest time in which no data was received.
 fn watched(transfer: &Transfer, long: Duration) -> (u64, Duration) {
     let (start, before) = (Instant::now(), transfer.received());
     let (mut last, mut since, mut longest) = (before, start, Duration::ZERO);
@@ -84,7 +84,7 @@ fn a_stopped_agent_stalls_nothing_and_the_kernels_window_is_told() {
     let Some((_alone, path)) = begin() else { return };
     let agent = Agent::start(&path, FEW);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    // The wait ends when more data has passed than the window of the SYN permits.
+    // The wait ends after more data has arrived than the window advertised with the SYN permits.
     wait_until("the transfer begins", || transfer.received() > 1 << 18);
     let (held, _) = watched(&transfer, Duration::from_secs(1));
     agent.signal("STOP");
@@ -93,8 +93,8 @@ fn a_stopped_agent_stalls_nothing_and_the_kernels_window_is_told() {
     println!(
         "{held} bytes in 1 s; with the agent stopped {got} bytes in 2 s, at most {longest:?} without data"
     );
-    assert!(held < 300_000, "two segments in 20 ms: {held}");
-    machine.judge(got > 1_200_000, format!("the kernel's window fills the link: {got}"));
+    assert!(held < 300_000, "more than two segments per 20 ms: {held} bytes in 1 s");
+    machine.judge(got > 1_200_000, format!("the kernel's window fills the link: {got} bytes"));
     machine.judge(longest < Duration::from_millis(400), format!("{longest:?}"));
     agent.signal("CONT");
     sleep(Duration::from_millis(100));
@@ -111,7 +111,7 @@ fn nothing_of_a_killed_agent_stays() {
     let Some((_alone, path)) = begin() else { return };
     assert_eq!(programs(&path, DEVICE), 0);
     let mut agent = Agent::start(&path, FEW);
-    assert_eq!(programs(&path, DEVICE), 2, "egress and ingress");
+    assert_eq!(programs(&path, DEVICE), 2, "one program at egress and one at ingress");
     assert_eq!(programs(&path, "lo"), 0);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
     wait_until("the transfer begins", || transfer.received() > 1 << 18);
@@ -146,8 +146,7 @@ fn a_device_that_comes_later_is_looked_after() {
     wait_until("a recreated device has programs, too", || programs(&path, "later0") == 2);
 }
 
-/// The BPF program reports once per millisecond. The resulting window equals that of NFQUEUE, which reports each
-/// packet.
+/// The BPF program reports once per millisecond, NFQUEUE reports each packet. The resulting windows are equal.
 #[test]
 fn estimates_are_those_of_each_packet() {
     let Some(_alone) = begin() else { return };
@@ -162,7 +161,7 @@ fn estimates_are_those_of_each_packet() {
         println!("{way}: {flow}; {} packets", status["packets_seen"]);
         (flow["window_bytes"].as_f64().unwrap(), rtt)
     };
-    // The expected window is twice the payload rate times the round-trip time.
+    // The expected window is twice the product of payload rate and round-trip time.
     let expected = 2.0 * 50e6 / 8.0 * 1448.0 / 1500.0 * 0.040;
     let tries = (0..4).map(|_| [window("bpf"), window("nfqueue")]);
     let is_right = |[(one, rtt), (other, other_rtt)]: [(f64, f64); 2]| {
@@ -172,7 +171,7 @@ fn estimates_are_those_of_each_packet() {
     assert!(tries.into_iter().any(is_right), "{expected} expected");
 }
 
-/// The packets of an accepted connection over a bridge pass two devices, but each packet is handled only once.
+/// The packets of a connection accepted over a bridge pass two devices. The agent handles each packet only once.
 #[test]
 fn connections_that_were_accepted_over_a_bridge_are_looked_after() {
     let Some(_alone) = begin() else { return };
@@ -193,8 +192,8 @@ fn connections_that_were_accepted_over_a_bridge_are_looked_after() {
     let status = agent.status();
     let flow = &status["flows"][0];
     assert_eq!(flow["own"], format!("{CLIENT}:5003"), "{status:?}");
-    // The window advertised with the SYN applies to the first 64 KiB. After that the agent's window of 32 KiB applies,
-    // but the kernel may advertise less.
+    // The window advertised with the SYN applies to the first 64 KiB. The agent's window of 32 KiB applies to later
+    // data, but the kernel may advertise a smaller window.
     let window = flow["window_bytes"].as_u64().unwrap();
     assert!((1..=32_768 + 1024).contains(&window), "{status:?}");
     assert!(status["acks_rewritten"].as_u64() > Some(100), "{status:?}");
@@ -203,8 +202,8 @@ fn connections_that_were_accepted_over_a_bridge_are_looked_after() {
     assert_eq!(status["errors"], 0, "{status:?}");
 }
 
-/// On kernels before 6.6 the program is a tc filter. The filter of a killed agent has no effect, and the next agent
-/// removes it.
+/// On kernels before 6.6, the BPF program is attached as a tc filter. The filter of a killed agent has no effect, and
+/// the next agent removes this filter.
 #[test]
 fn where_there_is_no_tcx_a_filter_does_the_same() {
     let Some((_alone, path)) = begin() else { return };
@@ -223,7 +222,7 @@ fn where_there_is_no_tcx_a_filter_does_the_same() {
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
     wait_until("the transfer begins", || transfer.received() > 1 << 18);
     let (held, _) = watched(&transfer, Duration::from_secs(1));
-    assert!(held < 300_000, "two segments in 20 ms: {held}");
+    assert!(held < 300_000, "more than two segments per 20 ms: {held} bytes in 1 s");
     agent.signal("KILL");
     agent.child.wait().unwrap();
     let machine = Machine::watch();
@@ -238,7 +237,7 @@ fn where_there_is_no_tcx_a_filter_does_the_same() {
     assert_eq!(filters(), 0);
 }
 
-/// TCP counters at an end (RFC 2013 and Linux).
+/// Returns TCP counters of the client or of the server (RFC 2013 and Linux).
 fn counted<const N: usize>(path: &Path, names: &[&str; N], at_client: bool) -> [u64; N] {
     let read = || std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
     let text = if at_client { path.at_client(read) } else { path.at_server(read) };
@@ -250,7 +249,8 @@ fn counted<const N: usize>(path: &Path, names: &[&str; N], at_client: bool) -> [
     })
 }
 
-/// TCP segments received by the server, and the part of them with a wrong checksum (Linux counter InCsumErrors).
+/// Returns the number of TCP segments received by the server, and the number of these segments with a wrong checksum
+/// (Linux counter InCsumErrors).
 fn arrived(path: &Path) -> [u64; 2] {
     counted(path, &["InSegs", "InCsumErrors"], false)
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// A path, removed on drop.
+/// An emulated path between two namespaces, removed on drop.
 pub struct Path {
     client: Namespace,
     server: Namespace,
@@ -22,14 +22,14 @@ pub struct Path {
 }
 
 impl Path {
-    /// Opens the path of a scenario. If the machine cannot create paths, prints the reason and returns `None`.
+    /// Opens the path of a scenario. If the machine cannot emulate paths, prints the reason and returns `None`.
     pub fn open(scenario: &str) -> Option<Path> {
         let scenario = Scenario::load(scenario).unwrap();
         Path::over(scenario).map_err(|why| println!("skipped: {why}")).ok()
     }
 
-    /// Connects the two namespaces by virtual Ethernet devices (veth) instead of a path. The client's device is in a
-    /// bridge.
+    /// Connects the two namespaces by virtual Ethernet devices (veth) instead of an emulated path. The client's device
+    /// is a port of a bridge.
     pub fn wired() -> Result<Path, SystemError> {
         let (client, server) = (Namespace::unconfigured()?, Namespace::unconfigured()?);
         let far = server.path();

@@ -1,4 +1,4 @@
-//! ACK splitting does not speed up byte-counting senders, but speeds up an ACK-counting sender.
+//! ACK splitting does not speed up senders that count bytes, but speeds up a sender that counts ACKs.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -14,7 +14,7 @@ const LONG: &str = "rate=40Mbit/s,rtt=150ms,queue=1000packets";
 const SPLIT: &[&str] = &["--acks", "split=4"];
 const COPIES: &[&str] = &["--acks", "copies=2"];
 
-/// Seconds until the kernel's sender has delivered 1 MB.
+/// Returns the time in which the kernel's sender delivers 1 MiB, s.
 fn of_kernel(congestion: &str, agent: Option<&[&str]>) -> Option<f64> {
     let path = Path::open(LONG)?;
     let agent = agent.map(|arguments| Agent::start(&path, arguments));
@@ -39,15 +39,15 @@ fn kernels_that_count_bytes_gain_nothing() {
         let machine = Machine::watch();
         let Some(plain) = of_kernel(congestion, None) else { continue };
         for (name, arguments) in [("split=4", SPLIT), ("copies=2", COPIES)] {
-            let took = of_kernel(congestion, Some(arguments)).expect("the path opens as before");
+            let took = of_kernel(congestion, Some(arguments)).expect("the path must open again");
             println!("{congestion}: 1 MiB in {plain:.2} s, with {name} in {took:.2} s");
-            // The tolerance is one and a half round-trip times.
+            // The tolerance is 1.5 round-trip times.
             machine.judge((took - plain).abs() < 0.225, format!("{congestion} {name}: {took} {plain}"));
         }
     }
 }
 
-/// Seconds until Lasthop's endpoint, which counts ACKs, has delivered 1 MB.
+/// Returns the time in which Lasthop's endpoint, which counts ACKs, delivers 1 MiB, s.
 fn of_endpoint(agent: Option<&[&str]>) -> Option<f64> {
     let path = Path::open(LONG)?;
     let agent = agent.map(|arguments| Agent::start(&path, arguments));
@@ -96,9 +96,9 @@ fn a_sender_that_counts_acks_is_made_faster() {
     let Some(_alone) = alone() else { return };
     let machine = Machine::watch();
     let Some(plain) = of_endpoint(None) else { return };
-    let split = of_endpoint(Some(SPLIT)).expect("the path opens as before");
+    let split = of_endpoint(Some(SPLIT)).expect("the path must open again");
     println!("per_ack sender: 1 MiB in {plain:.2} s, with split=4 in {split:.2} s");
-    // In the simulation with one ACK per segment, which the kernel sends at first, splitting shortens the transfer from
-    // 1.16 s to 0.80 s. With delayed ACKs, splitting shortens the transfer from 1.49 s to 0.92 s.
+    // In the simulation with one ACK per segment, as the kernel sends ACKs at first, splitting shortens the transfer
+    // from 1.16 s to 0.80 s. With delayed ACKs, splitting shortens the transfer from 1.49 s to 0.92 s.
     machine.judge(split < 0.85 * plain, format!("{split} {plain}"));
 }

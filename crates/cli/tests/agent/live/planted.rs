@@ -1,4 +1,4 @@
-//! Files and links that another user has planted where the agent writes as root.
+//! Symlinks that another user has created where the agent writes as root.
 
 use crate::{Agent, alone, deep_path};
 use std::fs::{self, Permissions};
@@ -36,10 +36,10 @@ fn a_planted_link_is_not_followed() {
     };
     for name in ["agent.lock", "rules.lock"] {
         symlink(&treasure, folder.join(name)).unwrap();
-        // A world-writable directory is refused as a whole.
+        // The agent refuses a world-writable directory, whatever its files.
         permit(0o777);
         assert!(refused().contains("may be written to by others (its mode is 777)"));
-        // In a private directory, the message names the link.
+        // In a directory that only root can write to, the message names the link.
         permit(0o700);
         let said = refused();
         assert!(said.contains(&format!("{name}` is a symbolic link")), "{said}");
@@ -50,7 +50,7 @@ fn a_planted_link_is_not_followed() {
     let said = said_to(&link);
     assert!(said.contains("it is a symbolic link"), "{said}");
 
-    // A link with the socket's name is removed, not followed.
+    // The agent removes a link with the name of its socket, and does not follow the link.
     symlink(&treasure, folder.join("agent.sock")).unwrap();
     let agent = Agent::start_in(&path, &folder, FIXED);
     let (mut child, _) = agent.unwrap();

@@ -1,4 +1,4 @@
-//! The agent or its watchdog is stopped or killed: connections continue, and no rules stay.
+//! Tests in which the agent or its watchdog is stopped or killed: connections continue, and no rules remain.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -11,10 +11,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Arguments of the agent for a window of two segments. With this window, at most two ACKs wait in the agent's queue,
-/// even if the queue could hold more.
+/// although the queue has room for more.
 const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "nfqueue"];
 
-/// Parent and session of a living process (proc(5), /proc/PID/stat).
+/// Returns the parent and the session of a process that is not a zombie (proc(5), /proc/PID/stat).
 fn parent_and_session(pid: u32) -> Option<[u32; 2]> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The fields after the program's name are state, parent, process group and session.
@@ -41,7 +41,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
     start.elapsed()
 }
 
-/// Checks that the transfer continues: more data arrives than can already be in flight.
+/// Checks that the transfer continues: more data is received than can already be in flight.
 fn assert_progress(transfer: &Transfer) {
     let before = transfer.received();
     wait_until("the transfer continues", || transfer.received() > before + (1 << 16));
@@ -73,8 +73,8 @@ fn a_connection_with_few_segments_goes_on_while_the_agent_is_stopped() {
     sleep(Duration::from_millis(100));
     let held = transfer.received();
     let took = wait_until("the transfer continues", || transfer.received() > held + (1 << 16));
-    // The watchdog waits for a third of a second, and the sender's timeouts take 0.2, 0.4 and 0.8 s. On a busy machine,
-    // twice this time is allowed.
+    // The watchdog waits for a third of a second, and the sender's retransmission timeouts take 0.2, 0.4 and 0.8 s. The
+    // bound is about twice the sum, for a busy machine.
     println!("continued after {took:?}");
     machine.judge(took < Duration::from_secs(4), format!("{took:?}"));
     wait_until("the rules are removed", || rules(&path) == (0, 0));
@@ -98,7 +98,7 @@ fn a_connection_with_few_segments_goes_on_while_the_agent_is_stopped() {
 
     agent.signal("TERM");
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
-    assert_eq!(rules(&path), (0, 0), "rules are left");
+    assert_eq!(rules(&path), (0, 0), "the agent's rules remain");
     assert_eq!(parent_and_session(watchdog), None, "the watchdog still runs");
 }
 
@@ -107,7 +107,7 @@ fn after_a_stop_the_window_is_the_paths_again() {
     let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     let machine = Machine::watch();
-    // If only one ACK can wait for the agent, the others pass unchanged. The connection thus continues at once, and
+    // If only one ACK can wait for the agent, further ACKs pass unchanged. The connection thus continues at once, and
     // many packets pass while the agent is stopped.
     let agent = Agent::start(&path, &["--window", "dynamic", "--path", "nfqueue", "--queue-length", "1"]);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
@@ -116,7 +116,7 @@ fn after_a_stop_the_window_is_the_paths_again() {
     sleep(Duration::from_secs(2));
     agent.signal("CONT");
     wait_until("the rules are restored", || rules(&path) == (1, 1));
-    // The packets that passed during the stop must not lead to a window of two segments, which would give 1 Mbit/s for
+    // The packets that passed during the stop must not reduce the window to two segments, which would give 1 Mbit/s for
     // ten seconds.
     sleep(Duration::from_millis(500));
     let before = transfer.received();
@@ -125,7 +125,7 @@ fn after_a_stop_the_window_is_the_paths_again() {
     machine.judge(got > 1 << 20, format!("{got} bytes in 2 s; {status:?}"));
     let min_rtt = status["flows"][0]["min_rtt_ms"].as_f64().unwrap();
     assert!(min_rtt >= 20.0, "the round-trip time is at least 20 ms: {status:?}");
-    // The agent's window applies again (two bandwidth-delay products, 50 kB) as soon as the peer has used the kernel's
+    // The agent's window (two bandwidth-delay products, 50 kB) applies again after the peer has used the kernel's
     // window.
     let window = || agent.status()["flows"][0]["window_bytes"].as_u64().unwrap();
     wait_until("the window is small", || (30_000..100_000).contains(&window()));
@@ -139,7 +139,7 @@ fn a_killed_agents_rules_go_and_its_watchdog_after_them() {
     let watchdog = watchdog_of(&agent);
     let [_, session] = parent_and_session(watchdog).unwrap();
     assert_eq!(session, watchdog, "a signal to the agent's session would reach the watchdog");
-    // The watchdog ignores signals of the terminal and of service managers.
+    // The watchdog ignores the signals that terminals and service managers send.
     send("-TERM", &[watchdog]);
     send("-INT", &[watchdog]);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
@@ -150,7 +150,7 @@ fn a_killed_agents_rules_go_and_its_watchdog_after_them() {
     wait_until("the rules are removed", || rules(&path) == (0, 0));
     wait_until("the watchdog ends", || parent_and_session(watchdog).is_none());
     assert_progress(&transfer);
-    // A new agent may start while the watchdog of a killed agent still removes the rules.
+    // A new agent may start while the watchdog of a killed agent is still removing the rules.
     for _ in 0..2 {
         (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), FEW).unwrap();
         agent.signal("KILL");
@@ -169,7 +169,7 @@ fn an_agent_without_its_watchdog_ends_and_clears_up() {
     wait_until("the transfer begins", || transfer.received() > 1 << 17);
     send("-KILL", &[watchdog_of(&agent)]);
     assert_eq!(agent.child.wait().unwrap().code(), Some(1));
-    assert_eq!(rules(&path), (0, 0), "rules are left");
+    assert_eq!(rules(&path), (0, 0), "the agent's rules remain");
     assert_progress(&transfer);
 }
 
@@ -185,7 +185,7 @@ fn where_both_are_killed_connections_go_on_and_the_next_start_clears_up() {
     assert_eq!(rules(&path), (1, 1), "no process is left to remove the rules");
     assert_progress(&transfer);
 
-    // The next agent removes the rules, ignores the old connection and handles a new one.
+    // The next agent removes the old rules, ignores the old connection and handles a new connection.
     (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), DYNAMIC).unwrap();
     assert_eq!(rules(&path), (1, 1));
     assert_progress(&transfer);
@@ -198,7 +198,7 @@ fn where_both_are_killed_connections_go_on_and_the_next_start_clears_up() {
 
     agent.signal("TERM");
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
-    assert_eq!(rules(&path), (0, 0), "rules are left");
+    assert_eq!(rules(&path), (0, 0), "the agent's rules remain");
     assert_progress(&transfer);
     assert_progress(&second);
     assert!(!agent.folder.path().join("agent.sock").exists());

@@ -1,4 +1,4 @@
-//! A bulk transfer between kernel sockets, and the round-trip time that its sender measures.
+//! A bulk transfer between kernel sockets, and the smoothed round-trip time of its sender.
 
 use crate::path::Path;
 use lasthop_os::ends::{SERVER, SERVER6};
@@ -18,12 +18,12 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Starts a transfer; `None` if the kernel lacks the congestion control.
+    /// Starts a transfer from the server to the client. Returns `None` if the kernel lacks the congestion control.
     pub fn begin(path: &Path, congestion: &str, port: u16) -> Option<Transfer> {
         Transfer::begin_from(path, SocketAddr::from((SERVER, port)), congestion)
     }
 
-    /// Starts a transfer as [`Transfer::begin`] does, but over IPv6.
+    /// Starts a transfer like [`Transfer::begin`], but over IPv6.
     pub fn begin6(path: &Path, congestion: &str, port: u16) -> Option<Transfer> {
         Transfer::begin_from(path, SocketAddr::from((SERVER6, port)), congestion)
     }
@@ -60,7 +60,7 @@ impl Transfer {
         let (before, start) = (self.received(), Instant::now());
         while start.elapsed().as_secs() < seconds {
             thread::sleep(Duration::from_millis(100));
-            // This is more data than can be in flight, so the sender has received ACKs.
+            // 1 MiB is more than can be in flight, so the sender has received ACKs.
             if self.received() > before + (1 << 20) {
                 return true;
             }
@@ -81,7 +81,7 @@ impl Transfer {
     }
 }
 
-/// Sender's smoothed round-trip time from `ss`, ms.
+/// Returns the sender's smoothed round-trip time as reported by `ss`, ms.
 fn srtt(port: u16) -> Option<f64> {
     let filter = format!("sport = :{port}");
     let output = Command::new("ss").args(["-tinH", "state", "established", &filter]).output().ok()?;

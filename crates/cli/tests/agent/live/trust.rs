@@ -1,4 +1,4 @@
-//! The agent's rights, messages and counters, and the removal of its rules.
+//! The agent's capabilities, messages and counters, and the removal of the agent's rules.
 
 use crate::path::Path;
 use crate::stopped::watchdog_of;
@@ -13,8 +13,8 @@ use std::time::Duration;
 pub const DYNAMIC: &[&str] = &["--window", "dynamic", "--path", "nfqueue"];
 
 /// Counts the agent's rules. Returns two numbers:
-/// * jumps to the agent's iptables chain, plus the agent's nft tables;
-/// * iptables chains with the agent's name, plus the agent's nft tables.
+/// * jumps to the agent's iptables chain, plus nft tables of the agent;
+/// * iptables chains of the agent, plus nft tables of the agent.
 pub fn rules(path: &Path) -> (usize, usize) {
     let says = |program: &str, arguments: &[&str]| {
         let output = path.at_client(|| Command::new(program).args(arguments).output());
@@ -37,7 +37,7 @@ fn ctrl_c_ends_it_as_sigterm_does() {
     assert_eq!(rules(&path), (1, 1));
     agent.signal("INT");
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
-    assert_eq!(rules(&path), (0, 0), "rules are left");
+    assert_eq!(rules(&path), (0, 0), "the agent's rules remain");
     assert!(transfer.goes_on(20), "a connection ended with the agent");
     assert!(!agent.folder.path().join("agent.sock").exists());
 }
@@ -46,7 +46,7 @@ fn ctrl_c_ends_it_as_sigterm_does() {
 fn nft_does_where_there_is_no_iptables() {
     let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
-    // The agent finds only the program nft, not iptables.
+    // PATH contains the program nft but not iptables.
     let programs = tempfile::tempdir().unwrap();
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let nft = std::env::split_paths(&folders).map(|folder| folder.join("nft")).find(|file| file.exists());
@@ -60,7 +60,7 @@ fn nft_does_where_there_is_no_iptables() {
     command.env("PATH", programs.path());
     let (child, said) = match Agent::begin(&path, command) {
         Err(said) => {
-            // The message names the failures of both tools, and no rules stay.
+            // The message names the failures of both tools, and no rules remain.
             assert!(said.contains("cannot run `iptables`") && said.contains("nft_queue"), "{said}");
             assert_eq!(rules(&path), (0, 0));
             return println!("skipped in part: the kernel has no nft_queue");
@@ -74,7 +74,7 @@ fn nft_does_where_there_is_no_iptables() {
     assert!(agent.status()["acks_rewritten"].as_u64() > Some(0));
     agent.signal("TERM");
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
-    assert_eq!(rules(&path), (0, 0), "rules are left");
+    assert_eq!(rules(&path), (0, 0), "the agent's rules remain");
     assert!(transfer.goes_on(20));
 }
 
@@ -93,7 +93,7 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
     assert!(refused.contains("NFQUEUE 6868"), "{refused}");
     assert_eq!(rules(&path), (1, 1), "the refused agent removed the rules");
 
-    // CAP_NET_ADMIN and CAP_NET_RAW have the numbers 12 and 13 (linux/capability.h).
+    // CAP_NET_ADMIN and CAP_NET_RAW have the numbers 12 and 13 (linux/capability.h), hence the mask 0x3000.
     for pid in [agent.child.id(), watchdog_of(&agent)] {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         for set in ["CapPrm", "CapEff", "CapBnd"] {
@@ -120,12 +120,12 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
         line.unwrap_or_else(|| panic!("{text}")).rsplit(' ').next().unwrap().parse().unwrap()
     };
     assert_eq!(count("flows_opened_total"), 1);
-    // One added ACK per kernel ACK.
+    // `copies=2` adds one ACK to each kernel ACK.
     let (queued, added) = (count("acks_queued_total"), count("acks_added_total"));
     assert!(queued > 100 && added.abs_diff(queued) <= 2, "{queued} {added}");
 }
 
-/// Checks only the syntax of the unit's permissions. Their effect was tested by hand.
+/// Checks only the syntax of the systemd unit's permissions. The effect of the permissions was tested manually.
 #[test]
 fn the_units_keys_are_systemds() {
     let text = fs::read_to_string(common::root().join("docs/how-to/agent.md")).unwrap();

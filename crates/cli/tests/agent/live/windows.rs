@@ -8,7 +8,8 @@ use serde_json::Value;
 
 const DEEP: &str = "rate=10Mbit/s,rtt=20ms,queue=500packets,duration=8s";
 
-/// Effect of the agent's dynamic window on one sender; `None` if the machine cannot measure it.
+/// Measures the effect of the agent's dynamic window on one sender. Returns `None` if the machine cannot measure this
+/// effect.
 fn measured(congestion: &str) -> Option<Value> {
     let measure = ["agent", "measure", DEEP, "--window", "dynamic", "--runs", "1", "--format", "json"];
     let output = lasthop().args(measure).args(["--senders", congestion]).output().unwrap();
@@ -42,8 +43,8 @@ fn is_emptied(congestion: &str, measured: &Value) -> bool {
     let mean = |metric: &str, way: &str| measured[metric][way]["mean"].as_f64().unwrap();
     // 1448 of 1500 bytes are payload, so the maximum goodput is 9.65 Mbit/s.
     let (plain, cured) = (mean("goodput_kbps", "without"), mean("goodput_kbps", "with"));
-    // The agent's window of two bandwidth-delay products takes 40 ms. A full queue of 500 packets of 1500 bytes takes
-    // 600 ms, but not every sender fills the queue during the run.
+    // The agent's window of two bandwidth-delay products takes 40 ms on the link. A full queue of 500 packets of 1500
+    // bytes takes 600 ms, but some senders do not fill the queue during the run.
     let was_full = congestion == "bbr" || mean("srtt_ms", "without") > 150.0;
     cured >= 0.98 * plain && mean("srtt_ms", "with") < 60.0 && was_full
 }

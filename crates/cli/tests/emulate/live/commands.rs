@@ -1,4 +1,4 @@
-//! The command of a run, its time limit, and its summary.
+//! The command of a run, its time limit, and the summary of the run.
 
 use crate::{CLEAN, emulate, emulating, is_possible};
 use std::io::Write;
@@ -60,7 +60,7 @@ fn the_summary_has_a_file_of_its_own() {
     assert_eq!(summary["exit_status"], 0);
 }
 
-/// Mahimahi's flags give the same scenario as the equivalent one-line scenario.
+/// Mahimahi's flags give the same scenario as the corresponding one-line scenario.
 #[test]
 fn flags_mean_what_the_line_says() {
     if !is_possible() {
@@ -80,7 +80,7 @@ fn flags_mean_what_the_line_says() {
         let output = emulate(&[path, &after].concat());
         assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
         let report = std::fs::read_to_string(out.join("report.html")).unwrap();
-        // The report contains the complete scenario.
+        // The report includes the complete scenario.
         let (_, scenario) = report.split_once("as lasthop show prints it").unwrap();
         scenario.split_once("</details>").unwrap().0.to_owned()
     };
@@ -92,9 +92,9 @@ fn flags_mean_what_the_line_says() {
     assert_eq!(by_delay, shown(&["rate=10Tbit/s,queue=unlimited,one_way_delay=30ms"], "fast"));
 }
 
-/// The user can distinguish a command's own status 3 from an invalid run by `valid` and `exit_status`, by a note and,
-/// with --invalid-status, by the exit status. A run becomes invalid if the path's process is stopped for 150 ms,
-/// because a packet may be at most 50 ms late.
+/// A command's own status 3 differs from an invalid run in three ways: the fields `valid` and `exit_status` of the
+/// summary, a note, and with `--invalid-status` the exit status. To make a run invalid, the path's process is stopped
+/// for 150 ms: a packet may be at most 50 ms late.
 #[test]
 fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     if !is_possible() {
@@ -107,7 +107,7 @@ fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     if told["valid"] == true {
         assert!(said.contains("the run is valid; the exit status 3 is that of the command"), "{said}");
     }
-    // The shell's parent is the path's process, which is stopped here while packets are in flight.
+    // The shell's parent is the path's process. The shell stops this process while packets are in flight.
     let datagrams = "import socket, sys, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
                      for _ in range(40): s.sendto(b'x', (sys.argv[1], 5001)); time.sleep(0.01)";
     let line = format!(
@@ -131,7 +131,7 @@ fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     assert_eq!(told["exit_status"], 3, "{told}");
 }
 
-/// Keys and flags with a limited effect give one note, in text and in JSON.
+/// Keys without effect, and flags with an unexpected effect, give one note, both in the text and in JSON.
 #[test]
 fn what_does_nothing_here_is_said_once() {
     if !is_possible() {
@@ -151,7 +151,7 @@ fn what_does_nothing_here_is_said_once() {
         "{said}"
     );
     assert_eq!(run(&["umts"]).0, serde_json::json!([]));
-    // Mahimahi's queues are unlimited.
+    // Queues in Mahimahi are unlimited, so its flags give a note.
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace");
     std::fs::write(&trace, "1\n2\n3\n").unwrap();

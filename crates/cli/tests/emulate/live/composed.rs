@@ -1,4 +1,4 @@
-//! Nested emulations: their delays add up, and the smallest of their rates applies.
+//! Nested emulations: the delays add up, and the smallest rate applies.
 
 use crate::common::machine::Machine;
 use crate::common::{lasthop, stderr_of};
@@ -9,10 +9,10 @@ use crate::{emulating, is_possible, kill_with_guard, summary};
 use std::fs;
 use std::process::{Command, Output, Stdio};
 
-/// Address of the outer path's server.
+/// Address of the server of the outer path.
 const REMOTE: &str = "198.18.0.1";
 
-/// Runs a shell line behind an inner path, which itself is behind an outer path.
+/// Runs a shell line behind an inner path, with the inner path behind an outer path.
 fn within(emulating: Caller, outer: &str, inner: &[&str], line: &str) -> Output {
     let program = lasthop().get_program().to_str().unwrap().to_owned();
     let server = server("reno");
@@ -23,10 +23,10 @@ fn within(emulating: Caller, outer: &str, inner: &[&str], line: &str) -> Output 
     output
 }
 
-/// Function that builds a call of `lasthop emulate`.
+/// Function that returns a call of `lasthop emulate` with arguments.
 type Caller = fn(&[&str]) -> Command;
 
-/// Users who can emulate here: root, and an unprivileged user.
+/// Returns the users who can emulate paths on this machine: root, and an unprivileged user.
 fn callers() -> Vec<(&'static str, Caller)> {
     let mut callers: Vec<(&str, Caller)> = Vec::new();
     if is_possible() {
@@ -47,7 +47,7 @@ fn delays_add_up() {
         let machine = Machine::watch();
         let output = within(emulating, SLOW, &[SLOWER], &connector(REMOTE));
         let took = printed(&output, "shortest_ms");
-        // Three packets of 40 to 60 bytes over two links of 10 Mbit/s each way take a further 0.2 ms.
+        // Two packets of the handshake, each over two links of 10 Mbit/s, take a further 0.2 ms.
         assert!(took >= 110.0, "{who}: {took} ms; {}", stderr_of(&output));
         machine.judge(took < 113.0, format!("{who}: {took} ms; {}", stderr_of(&output)));
     }
@@ -66,11 +66,12 @@ fn a_third_one_adds_as_much() {
             &format!("ip -4 addr show dev lasthop-path >&2; {}", connector(REMOTE)),
         );
         let took = printed(&output, "shortest_ms");
-        // Without real-time priority, a busy machine may delay each of the twelve passages through an emulation.
+        // Without real-time priority, a busy machine may delay packets in each of their twelve passages through an
+        // emulation.
         let most = if who == "root" { 164.0 } else { 175.0 };
         assert!(took >= 160.0, "{who}: {took} ms; {}", stderr_of(&output));
         machine.judge(took < most, format!("{who}: {took} ms; {}", stderr_of(&output)));
-        // Each emulation has its own network, numbered from the outermost.
+        // Each emulation has a network of its own, numbered from the outermost emulation.
         assert!(stderr_of(&output).contains("inet 198.18.2.2/24"), "{who}: {}", stderr_of(&output));
     }
 }
@@ -82,7 +83,7 @@ fn of_the_rates_the_smaller_one_holds() {
         for [outer, inner] in [[0, 1], [1, 0]] {
             let inner = [paths[inner], "--format", "json"];
             let output = within(emulating, paths[outer], &inner, &client(REMOTE, 4.0));
-            // This is the rate in the summary of the inner path, because the outer summary is a table.
+            // Only the inner path's summary is JSON, so this rate is the rate of the inner path.
             let rate = summary(&output)["rate_kbps"]["down"].as_f64().unwrap();
             assert!(
                 (2400.0..3030.0).contains(&rate),
@@ -103,8 +104,8 @@ fn with_the_outer_one_the_inner_one_goes() {
             fs::read_dir("/run").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
         names.filter(|name| name.starts_with("lasthop-nat-")).count()
     };
-    // The first run is killed, and its guard cleans up. The second run is killed with its guard, and the next run
-    // cleans up.
+    // The first run is killed, and the guard of this run cleans up. The second run is killed with its guard, and the
+    // next run cleans up.
     for seconds in ["19640", "19641"] {
         let before = notes();
         let program = lasthop().get_program().to_str().unwrap().to_owned();
@@ -119,9 +120,8 @@ fn with_the_outer_one_the_inner_one_goes() {
             let children = children.split_whitespace().map(|pid| pid.parse().unwrap());
             children.filter(|pid| namespaces_of(*pid).len() == 1).collect()
         };
-        // The number appears in three command lines: that of the inner command, and those of both emulations. The
-        // number of such command lines is also three a moment earlier, before a forked process becomes the inner
-        // emulation.
+        // `seconds` is an argument of three processes: of the inner command and of both emulations. Three processes
+        // also have this argument a moment earlier, before a forked process becomes the inner emulation.
         wait_until("the inner emulation runs", || processes_with(seconds) == 3 && inner().len() == 1);
         let inner = inner();
         assert_eq!(namespaces_of(outer.id()).len(), 2);
@@ -136,6 +136,6 @@ fn with_the_outer_one_the_inner_one_goes() {
             namespaces_of(outer.id()).is_empty() && namespaces_of(inner[0]).is_empty()
         });
         wait_until("the processes end", || processes_with(seconds) == 0);
-        wait_until("the note is removed", || notes() <= before);
+        wait_until("the file /run/lasthop-nat-* is removed", || notes() <= before);
     }
 }

@@ -1,4 +1,4 @@
-//! A run as JSON lines (`--json`).
+//! The events of a run as JSON lines (`--json`).
 
 use crate::common::stderr_of;
 use crate::traffic::{client, server};
@@ -17,7 +17,7 @@ fn objects(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Checks that the events are `start`, several `look` and `end`, without output of the programs.
+/// Checks that the events are `start`, at least three `look`, and `end`, without output of the programs.
 fn assert_whole(lines: &[Value]) {
     let events: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
     let looks = events.len() - 2;
@@ -27,13 +27,14 @@ fn assert_whole(lines: &[Value]) {
     let end = &lines[looks + 1];
     assert!(end["goodput_kbps"]["down"].as_f64().unwrap() > 1000.0, "{end}");
     assert_eq!(end["exit_status"], 0);
-    // The packets of all `look` events add up to those of the summary, except for the last milliseconds.
+    // The sum of the packets of all `look` events is the number in the summary, except for the packets of the last
+    // milliseconds.
     let seen: u64 = lines.iter().filter_map(|line| line["down"]["packets"].as_u64()).sum();
     let sent = end["packets"]["down"].as_u64().unwrap();
     assert!(seen > 0 && seen <= sent, "{seen} of {sent}");
 }
 
-/// The server writes a fake summary to standard error, and the command writes a fake summary to standard output.
+/// The server writes a fake summary to standard error. The command writes a fake summary to standard output.
 #[test]
 fn no_programs_output_is_among_the_lines() {
     if !is_possible() {
@@ -52,7 +53,7 @@ fn no_programs_output_is_among_the_lines() {
     assert_whole(&objects(&fs::read_to_string(file).unwrap()));
 }
 
-/// The lines go to a file descriptor of the shell, or to a socket.
+/// The lines are written to a file descriptor of the shell, or to a socket.
 #[test]
 fn the_lines_go_where_they_are_wanted() {
     if !is_possible() {
@@ -62,7 +63,7 @@ fn the_lines_go_where_they_are_wanted() {
     let (file, path) = (folder.path().join("run.jsonl"), folder.path().join("socket"));
     let (server, client) = (server("cubic"), client("{server}", 2.0));
     let rest = ["--every", "500 ms", "--server", &server, "--", "sh", "-c", &client];
-    // The file has contents that must stay.
+    // The file has contents that the run must keep.
     fs::write(&file, "{\"event\":\"before\"}\n").unwrap();
     let mut shell = Command::new("sh");
     shell.args(["-c", "file=$1; shift; exec \"$@\" 3>>\"$file\"", "sh"]).arg(&file);
@@ -84,7 +85,7 @@ fn the_lines_go_where_they_are_wanted() {
     assert_whole(&heard.join().unwrap());
 }
 
-/// The run continues if the reader of the lines closes its end.
+/// If the reader of the lines closes the socket, the run continues.
 #[test]
 fn who_reads_no_more_is_left_alone() {
     if !is_possible() {

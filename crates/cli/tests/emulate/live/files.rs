@@ -1,4 +1,4 @@
-//! Files of --out.
+//! Files that a run writes with `--out`.
 
 use crate::common::{names_in, stderr_of};
 use crate::traffic::{client, server};
@@ -40,7 +40,7 @@ fn a_folder_gets_summary_capture_and_report() {
         ["queue_full", "channel"].iter().map(|why| summary["lost"]["down"][why].as_u64().unwrap()).sum();
     assert!(lost > 0, "{summary}");
 
-    // The capture has every loss with its cause.
+    // The capture has a comment with the cause of every loss.
     let capture = fs::read(out.join("capture.pcapng")).unwrap();
     let comments = ["lost on path down: queue_full", "lost on path down: channel"];
     let found: usize = comments.iter().map(|comment| occurrences(&capture, comment.as_bytes())).sum();
@@ -52,14 +52,14 @@ fn a_folder_gets_summary_capture_and_report() {
     {
         assert!(report.contains(title), "no {title}");
     }
-    // The server listens for both IPv4 and IPv6. Its IPv4 addresses are shown as IPv4, not as mapped IPv6 addresses.
+    // The server listens on IPv6 and IPv4. IPv4 addresses are shown as IPv4, not as IPv4-mapped IPv6 addresses.
     assert!(
         report.contains("server, 198.18.0.1:5001 to 198.18.0.2:"),
-        "no figures of the server's connection"
+        "the report has no figures of the server's connection"
     );
 }
 
-/// The files of --out have well-known names, and other users may be able to write to their folder.
+/// The files of `--out` have well-known names. Other users may have created symlinks of these names in the folder.
 #[test]
 fn a_link_with_a_files_name_is_replaced_not_followed() {
     if !is_possible() {
@@ -81,8 +81,8 @@ fn a_link_with_a_files_name_is_replaced_not_followed() {
     assert!(names.iter().all(|name| fs::symlink_metadata(name).unwrap().is_file()));
 }
 
-/// A symlink of another user could redirect the writing of root, so it is refused. A symlink of root is followed,
-/// because root chose it.
+/// Root refuses a symlink of another user, because the symlink could redirect root's output. Root follows its own
+/// symlink.
 #[test]
 fn root_follows_no_link_of_another_user_s() {
     if !is_possible() || !nix::unistd::geteuid().is_root() {
@@ -97,7 +97,7 @@ fn root_follows_no_link_of_another_user_s() {
         std::os::unix::fs::lchown(at(name), Some(owner), None).unwrap();
     };
     planted("link", &treasure, 65534);
-    // A directory within the path may also be a link.
+    // A folder within the path may also be a symlink.
     planted("folder", folder.path(), 65534);
     let (link, within) = (at("link"), at("folder/new"));
     for flag in ["--pcap", "--json", "--watch", "--summary"] {
@@ -120,7 +120,7 @@ fn root_follows_no_link_of_another_user_s() {
     assert_ne!(fs::read_to_string(&treasure).unwrap(), "root's own\n");
 }
 
-/// On a disk of 64 kB the capture does not fit, but the command runs to its end and the summary is printed.
+/// The capture does not fit on a disk of 64 kB. The command runs to its end nevertheless, and the summary is printed.
 #[test]
 fn a_full_disk_ends_no_run() {
     if !is_possible() {

@@ -1,11 +1,12 @@
-//! Tests of the counters for TCP and for other packets.
+//! Goodput and packet counters, for TCP and for other traffic.
 
 use crate::common::{lasthop, stderr_of};
 use crate::{CLEAN, emulate, is_possible, summary};
 use serde_json::Value;
 use std::path::Path;
 
-/// Sends the given number of bytes to each client and closes first, so that the client's port is free at once.
+/// Sends a number of bytes to each client. The server closes the connection first, so that the client's port is free at
+/// once.
 const SERVER: &str = "
 import socket, sys
 listener = socket.create_server(('0.0.0.0', 5001), backlog=16)
@@ -15,7 +16,7 @@ while True:
     client.close()
 ";
 
-/// Fetches three times from one port.
+/// Fetches the data three times, always from the same port of the client.
 const CLIENT: &str = "
 import socket, sys, time
 for _ in range(3):
@@ -29,7 +30,8 @@ for _ in range(3):
     time.sleep(0.2)
 ";
 
-/// Two programs: a server that answers a datagram with 30 datagrams, and a client that ends after receiving 20.
+/// Two programs: a server that answers a datagram with 30 datagrams, and a client that ends after receiving 20
+/// datagrams.
 const DATAGRAMS: [&str; 2] = [
     "
 import socket
@@ -47,7 +49,7 @@ for _ in range(20): client.recv(2000)
 ",
 ];
 
-/// Prints the congestion control of an accepted connection, and keeps the connection.
+/// Accepts a connection, sends the name of its congestion control to the client, and keeps the connection open.
 const ACCEPTS: &str = "
 import socket, time
 listener = socket.create_server(('0.0.0.0', 5001))
@@ -57,8 +59,8 @@ client.sendall(name)
 time.sleep(60)
 ";
 
-/// Prints received data and the congestion control of the client. The connection lasts over a second, because the
-/// emulation may query the kernels about connections only once per second.
+/// Prints the received name and the congestion control of the client's connection. The connection lasts longer than a
+/// second, because the emulation may query the kernels about connections only once per second.
 const CONNECTS: &str = "
 import socket, sys, time
 client = socket.create_connection((sys.argv[1], 5001))
@@ -67,14 +69,14 @@ print(client.recv(16).decode(), name.decode())
 time.sleep(1.5)
 ";
 
-/// Writes a program and returns the words that run it.
+/// Writes a program to a file, and returns the file's path.
 fn script(folder: &Path, name: &str, text: &str) -> String {
     let file = folder.join(name);
     std::fs::write(&file, text).unwrap();
     file.to_str().unwrap().to_owned()
 }
 
-/// Three transfers of 200,000 bytes from one port count as 600,000 bytes of goodput, regardless of their sequence
+/// Three transfers of 200,000 bytes from the same port count as 600,000 bytes of goodput, whatever their sequence
 /// numbers. A capture has all three transfers without a missing packet.
 #[test]
 fn a_port_that_is_used_again_counts_each_byte_once() {
@@ -98,13 +100,13 @@ fn a_port_that_is_used_again_counts_each_byte_once() {
     assert!(told["goodput_kbps"]["down"].as_f64() < told["rate_kbps"]["down"].as_f64(), "{told}");
     let imported = lasthop().args(["import", capture]).current_dir(at).output().unwrap();
     let text = String::from_utf8_lossy(&imported.stdout);
-    // The capture has three connections, each captured at both ends.
+    // The capture has three connections, each captured at the two ends of the path.
     assert!(text.contains("connection 1 of 6"), "{text}{}", stderr_of(&imported));
     assert!(text.contains("200000 bytes of payload"), "{text}");
     assert!(!text.contains("without being in the capture"), "{text}");
 }
 
-/// Packets sent and duplicated equal those delivered, lost, refused and in flight.
+/// The number of packets sent plus duplicated equals the number delivered, lost, refused and in flight.
 #[test]
 fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
     if !is_possible() {
@@ -137,7 +139,8 @@ fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
         let found = count("delivered") + lost + count("refused") + count("under_way");
         assert_eq!(count("packets") + count("duplicated"), found, "{way}: {told}");
     }
-    // The client left after 20 of 30 datagrams, so some are still on the path. The queue and the link hold at most 26.
+    // The client ends after 20 of 30 datagrams, so some datagrams are still in flight. The queue and the link hold at
+    // most 26 packets.
     assert!(told["under_way"]["down"].as_u64() > Some(0), "{told}");
     if told["valid"] == true {
         assert_eq!(output.status.code(), Some(1), "{errors}");
@@ -146,7 +149,7 @@ fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
     }
 }
 
-/// --congestion applies at both ends, and also to accepted connections.
+/// `--congestion` applies at both ends of the path, also to accepted connections.
 #[test]
 fn connections_have_the_congestion_control_that_is_given() {
     if !is_possible() {
@@ -180,7 +183,7 @@ fn connections_have_the_congestion_control_that_is_given() {
     for way in ["down", "up"] {
         assert_eq!(connections[0]["congestion"][way], serde_json::json!([other]), "{told}");
     }
-    // An unknown congestion control is an error, and the message names the available ones.
+    // An unknown congestion control is an error. The message names the available congestion controls.
     let output = emulate(&[CLEAN, "--congestion", "no_such", "--server", "exec sleep 10", "--", "true"]);
     let errors = stderr_of(&output);
     assert_eq!(output.status.code(), Some(2), "{errors}");

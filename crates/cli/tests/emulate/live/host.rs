@@ -1,5 +1,4 @@
-//! Tests of `emulate` without --server: the emulated path ends at the host's network. A network namespace replaces the
-//! host.
+//! `emulate` without `--server`: the emulated path leads to the host's network. A network namespace acts as the host.
 
 use crate::common::{lasthop, stderr_of};
 use crate::is_possible;
@@ -11,15 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Three namespaces in a row, connected by virtual cables: `internet`, `host` and `bystander`. The host forwards only
-/// packets that arrive on the interface `own0`; this is the setting of the host's owner.
+/// Three namespaces connected in a row by virtual Ethernet devices: `internet`, `host` and `bystander`. The host
+/// forwards only packets that arrive on the interface `own0`. The emulation must not change this setting of the host's
+/// owner.
 pub struct World {
     pub host: Namespace,
     internet: Namespace,
     bystander: Namespace,
 }
 
-/// Address of the server in the internet.
+/// Address of the server in the namespace `internet`.
 pub const REMOTE: &str = "10.99.0.1";
 
 impl World {
@@ -41,7 +41,7 @@ impl World {
         ip(&world.host, &["addr add 10.98.0.1/24 dev side0", "link set side0 up"]);
         ip(&world.host, &["link add own0 type veth peer name own1", "addr add 10.97.0.1/24 dev own0"]);
         ip(&world.internet, &["addr add 10.99.0.1/24 dev in0", "link set in0 up"]);
-        // The namespace `internet` has a route back to all others.
+        // The namespace `internet` has a route back to the other namespaces.
         ip(&world.internet, &["route add default via 10.99.0.2"]);
         ip(&world.bystander, &["addr add 10.98.0.2/24 dev in0", "link set in0 up"]);
         ip(&world.bystander, &["route add default via 10.98.0.1"]);
@@ -49,7 +49,7 @@ impl World {
         world
     }
 
-    /// Sets forwarding of an interface of the host.
+    /// Sets whether the host forwards packets that arrive on an interface.
     fn set(&self, interface: &str, value: &str) {
         let file = format!("/proc/sys/net/ipv4/conf/{interface}/forwarding");
         self.host.within(|| std::fs::write(file, value)).unwrap().unwrap();
@@ -65,7 +65,7 @@ impl World {
         KillOnDrop(namespace.within(|| command.spawn().unwrap()).unwrap())
     }
 
-    /// Starts a server in the internet, and waits until it listens.
+    /// Starts a server in the namespace `internet`, and waits until the server listens.
     pub fn serve(&self) -> KillOnDrop {
         let running = World::begin(&self.internet, &["sh", "-c", &server("cubic")]);
         wait_until("the server listens", || {
@@ -74,14 +74,15 @@ impl World {
         running
     }
 
-    /// Result of a connection attempt with a timeout below 1 s.
+    /// Returns the result of an attempt to connect within 700 ms.
     fn connect(&self, from: &Namespace, to: &str) -> Result<(), ErrorKind> {
         let address: SocketAddr = to.parse().unwrap();
         let attempt = || TcpStream::connect_timeout(&address, Duration::from_millis(700));
         from.within(|| attempt().map(|_| ()).map_err(|error| error.kind())).unwrap()
     }
 
-    /// The host's rules in nft, the host's rules in iptables, and the forwarding setting of each interface.
+    /// Returns Lasthop's rules on the host in nft, Lasthop's rules on the host in iptables, and the forwarding setting
+    /// of each interface.
     fn state(&self) -> Vec<String> {
         let said = [
             self.in_host(&["sh", "-c", "nft list ruleset 2>/dev/null | grep lasthop"]),
@@ -96,7 +97,7 @@ impl World {
     }
 }
 
-/// A program killed on drop.
+/// Program that is killed on drop.
 pub struct KillOnDrop(Child);
 
 impl KillOnDrop {
@@ -129,7 +130,8 @@ pub fn has(tool: &str) -> Option<PathBuf> {
     found
 }
 
-/// Fills a folder with links to some programs. Tests use this folder as the only folder in PATH.
+/// Fills a folder with links to some programs. Returns false if a program is not installed. Tests use this folder as
+/// the only folder in PATH.
 pub fn only(folder: &Path, programs: &[&str]) -> bool {
     let link =
         |name: &&str| has(name).map(|file| std::os::unix::fs::symlink(file, folder.join(name)).unwrap());
@@ -149,15 +151,15 @@ fn the_host_is_a_router_for_the_path_alone() {
         }
         let world = World::new();
         let _far = world.serve();
-        // The port is closed, so a refusal shows that a route exists. The server's own port is unsuitable: the server
-        // serves one client at a time, and would keep sending into a cut connection of the bystander.
+        // The port is closed, so a refused connection shows that a route exists. The server's port is unsuitable,
+        // because the server sends to one client at a time and would be blocked by a cut connection of the bystander.
         let far = format!("{REMOTE}:9");
-        // The bystander has a route if the host forwards for everybody.
+        // The bystander has a route while the host forwards packets from all interfaces.
         let before = world.state();
         let bystander = || world.connect(&world.bystander, &far);
         world.set("all", "1");
         assert_eq!(bystander(), Err(ErrorKind::ConnectionRefused));
-        // Writing `all` has changed every interface, so `own0` is set again.
+        // Writing `all` has changed the setting of every interface, so the setting of `own0` is restored.
         world.set("all", "0");
         world.set("own0", "1");
         assert_eq!(world.state(), before);
@@ -172,15 +174,15 @@ fn the_host_is_a_router_for_the_path_alone() {
         wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
         let during = world.state();
         assert_eq!(bystander(), Err(ErrorKind::TimedOut), "{tool}: {during:?}");
-        // The client's end of the path is unreachable, too. If a route existed, the closed port would refuse the
-        // connection.
+        // The client's end of the path is unreachable from outside, too. If a route existed, the closed port would
+        // refuse the connection.
         for from in [&world.internet, &world.bystander] {
             assert_eq!(world.connect(from, "198.18.0.2:9"), Err(ErrorKind::TimedOut), "{tool}: {during:?}");
         }
         assert!(during[2].contains("net/ipv4/ip_forward:0\n"), "{during:?}");
         let output = running.wait_with_output().unwrap();
         let goodput = printed(&output, "goodput_kbps");
-        // This test only checks that data arrives. Other tests check the rate.
+        // This test only checks that data arrives; other tests check the rate.
         assert!(goodput > 500.0, "{tool}: {goodput} kbit/s; {}", stderr_of(&output));
         assert_eq!(world.state(), before, "{tool}");
     }
@@ -200,13 +202,13 @@ fn what_a_killed_run_changed_is_taken_back() {
     let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14142"]);
     wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
     assert!(world.state()[..2].iter().any(|rules| rules.contains("lasthop")));
-    // A second path at the same time is refused.
+    // A second path to the host's network at the same time is refused.
     let second = world.in_host(&[&program, "emulate", crate::CLEAN, "--", "true"]);
     assert_eq!(second.status.code(), Some(1));
     assert!(stderr_of(&second).contains("already"), "{}", stderr_of(&second));
     killed.end();
     wait_until("the changes are undone", || world.state() == before);
-    // If the guard is killed, too, the next run undoes the changes, even if that run needs no rules.
+    // If the guard is also killed, the next run undoes the changes, even if the next run needs no rules.
     let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14142"]);
     wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
     crate::kill_with_guard(&mut killed.0);
@@ -214,7 +216,7 @@ fn what_a_killed_run_changed_is_taken_back() {
     let next = world.in_host(&[&program, "emulate", crate::CLEAN, "--server", "sleep 1000", "--", "true"]);
     assert!(matches!(next.status.code(), Some(0 | 3)), "{}", stderr_of(&next));
     assert_eq!(world.state(), before);
-    // If the owner changes the forwarding during a run, the next run does not undo this change.
+    // If the owner changes the forwarding setting during a run, the next run does not undo the owner's change.
     let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14143"]);
     wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
     world.set("all", "1");

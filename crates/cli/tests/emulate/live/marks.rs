@@ -1,4 +1,4 @@
-//! Header fields written and read by queues: ECN, code points, and the protocol.
+//! Header fields that queues read or write: ECN, DSCP, and the protocol.
 
 use crate::common::machine::Machine;
 use crate::traffic::{self, client, printed, server};
@@ -14,19 +14,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Server's port for datagrams.
+/// Port of the server for datagrams.
 const PORT: u16 = 5002;
-/// Payload of a datagram, bytes.
+/// Length of a datagram's payload, bytes.
 const PAYLOAD: usize = 1000;
 /// Length of the IPv4 and UDP headers, bytes.
 const HEADERS: usize = 28;
 
-/// Type-of-service byte of lower effort (RFC 8622), which is low priority in scenarios.
+/// Type-of-service byte of the lower-effort code point (RFC 8622), which marks low priority in scenarios.
 const LOWER_EFFORT: u8 = 1 << 2;
-/// Type-of-service byte of expedited forwarding with ECT(0) (RFC 3246, RFC 3168).
+/// Type-of-service byte of expedited forwarding (RFC 3246) with ECT(0) (RFC 3168).
 const EXPEDITED: u8 = (46 << 2) | 2;
 
-/// Writes a scenario with this downlink queue, and returns its path.
+/// Writes a scenario with this rate and queue in the downlink. Returns the path of the scenario file.
 fn path(folder: &Path, rate: &str, queue: &str) -> String {
     let text = format!(
         "title = \"one link\"\nduration = \"60 s\"\n\n[link.path]\nfrom = \"server\"\nto = \"client\"\n\
@@ -38,14 +38,14 @@ fn path(folder: &Path, rate: &str, queue: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// Command line that runs one of the programs below in this test program.
+/// Returns a command line that runs one of the programs below, as a part of this test program.
 fn end(name: &str, emulated: &str) -> String {
     let program = env::current_exe().unwrap();
     let program = program.display();
     format!("EMULATED='{emulated}' exec {program} --ignored --exact live::marks::{name} --nocapture")
 }
 
-/// Number of packets of a capture that match a display filter.
+/// Returns the number of packets in a capture that match a display filter.
 fn frames(capture: &Path, filter: &str) -> usize {
     let output = Command::new("tshark")
         .arg("-r")
@@ -57,12 +57,12 @@ fn frames(capture: &Path, filter: &str) -> usize {
     output.stdout.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// A kernel counter, from /proc/net/netstat as printed by the command.
+/// Returns a kernel counter from the contents of /proc/net/netstat, as printed by the command.
 fn counted(output: &Output, name: &str) -> u64 {
     let text = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("IpExt:")).collect();
     let [names, counts] = lines[..] else { panic!("no IpExt: {text}") };
-    let column = names.split(' ').position(|word| word == name).expect("a count of this name");
+    let column = names.split(' ').position(|word| word == name).expect("a counter of this name");
     counts.split(' ').nth(column).unwrap().parse().unwrap()
 }
 
@@ -77,7 +77,7 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
     }
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("capture.pcapng");
-    // The queue has room for the packets that slow start sends until the first mark returns to the sender.
+    // The queue has room for the packets that slow start sends until the first mark is reported to the sender.
     let warn = "{ kind = \"warn\", packets = 150, threshold = 20, weight = 1 }";
     let red = "{ kind = \"red\", packets = 400, min_threshold = 5, max_threshold = 200, max_probability = 0.5, weight = 0.02 }";
     for (queue, reason) in [(warn, "queue_full"), (red, "early_drop")] {
@@ -99,13 +99,13 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
         assert!(told["packets"]["down"].as_u64() > Some(1000), "{told}");
         assert_eq!(told["lost"]["down"]["queue_full"], 0, "{queue}: {told}");
         assert_eq!(told["lost"]["down"]["early_drop"], 0, "{queue}: {told}");
-        // The link stays busy although the sender reduces its window.
+        // The link stays busy although the sender reduces its congestion window.
         machine.judge(printed(&output, "goodput_kbps") > 8500.0, format!("{queue}: {told}"));
         let marked = counted(&output, "InCEPkts");
         assert!(marked > 2, "{queue}: the client's kernel counts {marked} marked packets");
         if can_look {
-            // The client's kernel counts the marks that were written, and the sender confirms by CWR (RFC 3168 §6.1.2).
-            // The client's SYN, which also has the flag, does not count.
+            // The client's kernel counts the marks that the queue wrote, and the sender confirms marks by CWR (RFC 3168
+            // §6.1.2). Only data packets are counted, because SYNs also set the CWR flag.
             let of = |end: &str, what: &str| {
                 frames(&capture, &format!("frame.interface_name == \"{end}\" && {what}"))
             };
@@ -118,7 +118,7 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
             let reductions = of("client", "tcp.srcport == 5001 && tcp.flags.cwr == 1 && tcp.len > 0");
             assert!(reductions > 1, "{queue}: {reductions} packets with CWR");
         }
-        // Without ECN, packets are dropped instead of marked.
+        // Without ECN, the queue drops packets instead of marking packets.
         let output = run(0);
         let told = summary(&output);
         assert!(told["lost"]["down"][reason].as_u64() > Some(0), "{queue}: {told}");
@@ -151,7 +151,7 @@ fn as_sink_of_a_burst() {
     setsockopt(&socket, sockopt::IpRecvTos, &true).unwrap();
     socket.connect((text.as_str(), PORT)).unwrap();
     socket.send(b"go").unwrap();
-    // This timeout is longer than a packet takes on the slow link.
+    // The timeout is longer than the transmission time of a packet on the slow link.
     socket.set_read_timeout(Some(Duration::from_secs(3))).unwrap();
     println!();
     loop {
@@ -171,11 +171,11 @@ fn as_sink_of_a_burst() {
 
 /// Number of datagrams in a burst.
 const BURST: u8 = 25;
-/// Numbers of the tagged datagrams within a burst.
+/// Indices of the tagged datagrams in a burst.
 const TAGGED: [u8; 2] = [5, 10];
 
-/// Sends a burst over a path. Returns the number and the type-of-service byte of each received datagram, and the
-/// summary of the run.
+/// Sends a burst of datagrams over a path. Returns the number and the type-of-service byte of each received datagram,
+/// and the summary of the run.
 fn burst(path: &str, tos: u8) -> (Vec<(u8, u8)>, serde_json::Value) {
     let server = end("as_source_of_a_burst", &tos.to_string());
     let command = end("as_sink_of_a_burst", "{server}");
@@ -192,24 +192,24 @@ fn tag_drop_gives_notice_by_packets_of_lower_effort_only() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // A packet takes 82 ms: the burst is complete before the first packet is through.
+    // A packet takes 82 ms on the link, so the whole burst is enqueued before the first packet is transmitted.
     let path = path(folder.path(), "100 kbit/s", "{ kind = \"tag_drop\", packets = 20, of = \"any\" }");
     let expected = |lost: &[u8], tos: u8| -> Vec<(u8, u8)> {
         let arrives = (0..BURST).filter(|number| !lost.contains(number));
         arrives.map(|number| (number, if TAGGED.contains(&number) { tos } else { 0 })).collect()
     };
-    // Packet 0 is on the link, packets 1 to 20 wait. Packet 21 finds the queue full and is lost. The oldest tagged
-    // packet, 5, is then dropped, and packet 22 takes its place. Likewise packet 23 is lost, 10 is dropped, and 24
-    // takes its place.
+    // Packet 0 is on the link, packets 1 to 20 are in the queue. Packet 21 finds a full queue and is lost. The oldest
+    // tagged packet, 5, is then dropped, and packet 22 takes its place. Similarly, packet 23 is lost, packet 10 is
+    // dropped, and packet 24 takes its place.
     let (arrived, summary) = burst(&path, LOWER_EFFORT);
     assert_eq!(arrived, expected(&[21, 5, 23, 10], LOWER_EFFORT), "{summary}");
     let lost = &summary["lost"]["down"];
     assert_eq!((lost["queue_full"].as_u64(), lost["tag_drop"].as_u64()), (Some(2), Some(2)), "{summary}");
-    // Another code point is not a tag, so packets beyond the capacity are lost. The code point arrives unchanged.
+    // Another code point is not a tag, so packets beyond the capacity are lost. This code point arrives unchanged.
     let (arrived, summary) = burst(&path, EXPEDITED);
     assert_eq!(arrived, expected(&[21, 22, 23, 24], EXPEDITED), "{summary}");
     assert_eq!(summary["lost"]["down"]["tag_drop"], 0, "{summary}");
-    // With enough capacity, a tag arrives unchanged.
+    // If the capacity suffices for the whole burst, tags arrive unchanged.
     let roomy = self::path(folder.path(), "1 Mbit/s", "{ kind = \"tag_drop\", packets = 100, of = \"any\" }");
     let (arrived, summary) = burst(&roomy, LOWER_EFFORT);
     assert_eq!(arrived, expected(&[], LOWER_EFFORT), "{summary}");
@@ -227,8 +227,8 @@ fn as_two_servers() {
         let start = Instant::now();
         let span = Duration::from_secs_f64((PAYLOAD + HEADERS) as f64 * 8e-3 / kbps);
         for number in 0.. {
-            // Each sleep ends at a fixed time after the start, so that the rate does not depend on the length of single
-            // sleeps.
+            // Each sleep ends at a fixed time after the start, so that the rate does not depend on the durations of
+            // single sleeps.
             std::thread::sleep((span * number).saturating_sub(start.elapsed()));
             let _ = socket.send_to(&[0; PAYLOAD], client);
         }
@@ -262,8 +262,8 @@ fn classes_of_tcp_and_of_datagrams_get_what_is_allocated() {
     let folder = tempfile::tempdir().unwrap();
     let queue = "{ kind = \"cbq\", tcp_rate = \"7 Mbit/s\", datagram_rate = \"3 Mbit/s\", packets = 100 }";
     let path = path(folder.path(), "10 Mbit/s", queue);
-    // Each case is the rate at which datagrams are sent, then the expected rates of TCP and of datagrams (kbit/s of IP
-    // bytes). Datagrams get at most their share, and TCP borrows the rest.
+    // Each case has the rate at which datagrams are sent, the expected rate of TCP and the expected rate of datagrams
+    // (kbit/s with IP headers). Datagrams get at most their share, and TCP borrows the remaining rate.
     for (wants, tcp, datagrams) in [(6000.0, 7000.0, 3000.0), (1000.0, 9000.0, 1000.0)] {
         let server = end("as_two_servers", &wants.to_string());
         let command = end("as_client_of_both", "{server} 9");

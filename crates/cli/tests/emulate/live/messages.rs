@@ -1,4 +1,4 @@
-//! Error messages and exit statuses.
+//! Error messages and exit statuses of `lasthop emulate`.
 
 use crate::common::{lasthop, stderr_of};
 use crate::{CLEAN, emulate, emulating, is_possible};
@@ -58,7 +58,7 @@ fn without_privileges_there_is_one_clear_message() {
     }
 }
 
-/// Both commands run as the user who called sudo: they may listen at any port, without access to root's files.
+/// Both commands run as the user who called sudo, without access to root's files.
 #[test]
 fn under_sudo_commands_run_as_the_caller() {
     if !is_possible() {
@@ -73,7 +73,7 @@ fn under_sudo_commands_run_as_the_caller() {
     let output = run(&[]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "65534\nno\n");
     assert!(stderr_of(&output).starts_with("65534\n"), "{}", stderr_of(&output));
-    // The server never listened, and a note says so.
+    // The server never listens, and a note reports this.
     assert!(stderr_of(&output).contains("does not listen after 5 s"), "{}", stderr_of(&output));
     let output = run(&["--as-root"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "0\n");

@@ -1,4 +1,5 @@
-//! Name resolution behind a path if the host's resolver listens on its loopback device. A namespace plays the host.
+//! Name resolution behind a path if the host's resolver listens on the host's loopback device. A namespace acts as the
+//! host.
 
 use crate::common::{lasthop, stderr_of};
 use crate::is_possible;
@@ -11,13 +12,14 @@ use std::net::{TcpListener, UdpSocket};
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// Answers any address query with 192.0.2.77.
+/// Answers a DNS query. An IPv4 query for any name gets the address 192.0.2.77.
 fn answer(question: &[u8]) -> Vec<u8> {
-    // Finds the end of the question, which is a name that ends with a zero, type and class. EDNS follows it.
+    // Finds the end of the question, which has a name (ended by a zero byte), a type and a class. EDNS follows the
+    // question.
     let end = 12 + question[12..].iter().position(|byte| *byte == 0).unwrap() + 5;
     let is_a = question[end - 4..end - 2] == [0, 1];
     let mut answer = question[..2].to_vec();
-    // The header means: a response with recursion available, one question, and one answer if the query is for IPv4.
+    // Flags of the header: a response with recursion available. Counts: one question, and one answer to an IPv4 query.
     answer.extend([0x81, 0x80, 0, 1, 0, u8::from(is_a), 0, 0, 0, 0]);
     answer.extend(&question[12..end]);
     if is_a {
@@ -26,7 +28,7 @@ fn answer(question: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// A resolver in the host's namespace at 127.0.0.53, by UDP and TCP.
+/// Starts a resolver in the host's namespace at 127.0.0.53, by UDP and TCP.
 fn serve(world: &World) {
     let (datagrams, streams) = world
         .host
@@ -98,9 +100,9 @@ fn a_resolver_on_the_hosts_loopback_is_asked_over_the_path() {
             let [before, found, after] = lines[2 + count..5 + count] else { panic!("{said}") };
             assert!(found.starts_with("192.0.2.77 "), "{who}: {said}{}", stderr_of(&output));
             let times = [before, after].map(|time| time.parse::<f64>().unwrap() / 1e6);
-            // The queries cross the path: one round trip with UDP, two with TCP.
+            // The queries cross the path: one round trip with UDP, two round trips with TCP.
             assert!(times[1] - times[0] >= 200.0 * (1 + count) as f64, "{who}: {said}");
-            // The host's own file is unchanged.
+            // The host's own resolv.conf is unchanged.
             assert_eq!(
                 lines[5 + count..7 + count],
                 ["nameserver 127.0.0.53", "search example.org"],

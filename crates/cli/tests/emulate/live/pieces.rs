@@ -1,4 +1,4 @@
-//! The kernel hands over many segments in one piece, which become separate packets on the path.
+//! The kernel hands over many segments in one piece (GSO). These segments become separate packets on the path.
 
 use crate::common::machine::Machine;
 use crate::live::traffic::{client, server};
@@ -6,7 +6,8 @@ use crate::{emulate, is_possible, summary};
 use std::path::Path;
 use std::process::Command;
 
-/// For each of the first data packets at an end: its capture time in s, and whether its checksums are right.
+/// Returns the data packets captured at an end: the capture time of each packet, s, and whether all checksums of the
+/// packet are right.
 fn data(capture: &Path, end: &str) -> Vec<(f64, bool)> {
     let filter = format!("frame.interface_name == \"{end}\" && tcp.srcport == 5001 && tcp.len > 0");
     let options = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"];
@@ -23,7 +24,7 @@ fn data(capture: &Path, end: &str) -> Vec<(f64, bool)> {
     let line = |line: &str| {
         let [time, sums @ .., length] = &line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
         assert!(length.parse::<u32>().unwrap() <= 1500, "{line}");
-        // The status 1 means that the checksum is right (Wireshark's enumeration).
+        // In Wireshark, status 1 means that the checksum is right.
         (time.parse().unwrap(), sums.iter().all(|status| *status == "1"))
     };
     text.lines().map(line).collect()
@@ -67,10 +68,11 @@ fn segments_of_one_piece_take_their_time_on_the_link() {
         entered.len()
     );
     assert!(entered.iter().chain(&left).all(|(_, is_right)| *is_right), "a checksum is wrong");
-    // The initial window of ten segments (RFC 6928) is handed over in one piece, so some segments enter at the same
-    // time.
+    // The kernel hands over the initial window of ten segments (RFC 6928) in one piece, so some segments enter at the
+    // same time.
     assert!(entered[..10].windows(2).any(|pair| pair[0].0 == pair[1].0), "{:?}", &entered[..10]);
-    // 1500 bytes take 3 ms at 4 Mbit/s. Packets that follow a late packet have shorter gaps, but no packet is early.
+    // 1500 bytes take 3 ms at 4 Mbit/s. Packets after a late packet follow at shorter intervals, but no packet is
+    // early.
     let spans = left.windows(2).map(|pair| pair[1].0 - pair[0].0);
     let (first, tenth) = (entered[0].0, left[9].0);
     assert!(
@@ -79,5 +81,8 @@ fn segments_of_one_piece_take_their_time_on_the_link() {
         tenth - first
     );
     let near = spans.filter(|span| *span < 0.002).count();
-    machine.judge(near * 50 < left.len(), format!("{near} of {} follow at once; {summary}", left.len()));
+    machine.judge(
+        near * 50 < left.len(),
+        format!("{near} of {} packets follow the previous packet at once; {summary}", left.len()),
+    );
 }

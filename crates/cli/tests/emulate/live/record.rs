@@ -1,4 +1,4 @@
-//! Tests of recordings of emulated paths, whose rates are known.
+//! Recordings of emulated paths with known rates.
 
 use crate::common::machine::{Machine, not_judged};
 use crate::common::{lasthop, objects, stderr_of, stdout};
@@ -7,11 +7,11 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of attempts to record a path. An attempt is repeated if the recording reports itself as invalid.
+/// Maximum number of attempts to record a path. An attempt is repeated if the recording reports that it is invalid.
 const ATTEMPTS: u32 = 5;
 
-/// Records a path. Returns the summary, the common part of the trace files' names, and the machine's state during the
-/// run. Returns `None` if the machine was too busy for a valid recording.
+/// Records a path. Returns the summary of the recording, the common part of the trace files' names, and the machine's
+/// state during the run. Returns `None` if the machine was too busy for a valid run.
 fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, PathBuf, Machine)> {
     let program = env!("CARGO_BIN_EXE_lasthop");
     let (server, name) = (format!("exec {program} emulate record --serve"), folder.join("path"));
@@ -31,8 +31,8 @@ fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, Pat
                 not_judged(&said);
                 return None;
             }
-            // While reports wait in the other direction's queue, this direction's queue may run empty, for 0 to 6 % of
-            // the time. From 5 % on, the recording is invalid.
+            // While reports wait in the queue of the opposite direction, the queue of this direction is empty for 0 to
+            // 6 % of the time. From 5 % on, the recording is invalid.
             Some(3) if said.contains("the recording is invalid") && attempt < ATTEMPTS => {
                 eprintln!("repeated: {said}");
             }
@@ -42,13 +42,13 @@ fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, Pat
     unreachable!("the last attempt returns or panics")
 }
 
-/// Opportunities in the trace of a direction, ms.
+/// Returns the times of the opportunities in the trace of a direction, ms.
 fn trace(name: &Path, way: &str) -> Vec<u64> {
     let text = fs::read_to_string(name.with_extension(way)).unwrap();
     text.lines().map(|line| line.parse().unwrap()).collect()
 }
 
-/// Mean rate in a part of a trace, Mbit/s; `from` and `until` are in ms.
+/// Returns the mean rate in a part of a trace, Mbit/s. `from` and `until` are in ms.
 fn mbps(trace: &[u64], from: u64, until: u64) -> f64 {
     let count = trace.iter().filter(|at| (from..until).contains(at)).count();
     count as f64 * 12.0 / (until - from) as f64
@@ -59,7 +59,8 @@ fn judge_near(machine: &Machine, recorded: f64, given: f64, percent: f64, what: 
     machine.judge(apart.abs() < percent, format!("{what}: {recorded} recorded, {given} given"));
 }
 
-/// The directions have different rates. The goodput over a link with the recorded traces equals that over the path.
+/// The two directions have different rates. The goodput over a link with the recorded traces equals the goodput over
+/// the path.
 #[test]
 fn a_constant_rate_is_recorded_and_gives_that_rate() {
     if !is_possible() {
@@ -79,7 +80,7 @@ fn a_constant_rate_is_recorded_and_gives_that_rate() {
             judge_near(&machine, mbps(&trace, second * 1000, second * 1000 + 1000), given, 10.0, way);
         }
     }
-    // The link also carries 20 bytes of IP header and 8 bytes of UDP header per packet.
+    // The minimum round-trip time is the 40 ms of the path plus the transmission times of small packets.
     let rtt = summary["rtt_ms"]["min"].as_f64().unwrap();
     machine.judge((40.0..45.0).contains(&rtt), &summary);
     let shown = |way: &str| name.with_extension(way).display().to_string();
@@ -97,8 +98,8 @@ fn a_constant_rate_is_recorded_and_gives_that_rate() {
     );
 }
 
-/// A plan with a period of 6 s is recorded for 6 s. The point of the plan at which the recording starts is unknown, so
-/// the test takes the point that fits best.
+/// A plan with a period of 6 s is recorded for 6 s. The test does not know at which point of the plan the recording
+/// starts, and therefore uses the point that fits best.
 #[test]
 fn a_rate_that_changes_is_recorded_as_it_changes() {
     if !is_possible() {
@@ -150,9 +151,10 @@ fn a_rate_that_changes_is_recorded_as_it_changes() {
     }
 }
 
-/// Both directions are recorded at once. The reports (about 100 kbit/s) share the path with the other direction's
-/// packets. Reports from the same socket count in that direction's trace, reports from a separate socket do not. In
-/// both cases they wait in the other direction's queue, which costs a little of the rate.
+/// Both directions are recorded at the same time. The reports (about 100 kbit/s) share the path with the packets of the
+/// opposite direction. Reports from the same socket count in the trace of the opposite direction; reports from a
+/// separate socket do not count. In either case, reports wait in the queue of the opposite direction, which reduces the
+/// recorded rate slightly.
 #[test]
 fn both_directions_are_recorded_at_once() {
     if !is_possible() {
@@ -166,8 +168,8 @@ fn both_directions_are_recorded_at_once() {
         let Some((summary, name, machine)) = recorded(path, folder.path(), &arguments) else { return };
         assert_eq!(summary["feedback_shares_way"], feedback.is_empty());
         for way in ["down", "up"] {
-            // While reports wait, this direction's queue may run empty. The expected rate is lower by the reported
-            // share of time in which the queue was empty.
+            // While reports wait, the queue of this direction may become empty. The expected rate is therefore reduced
+            // by the reported share of time with an empty queue.
             let full = 1.0 - summary[way]["queue_empty_pct"].as_f64().unwrap() / 100.0;
             judge_near(&machine, mbps(&trace(&name, way), 0, 3000), 6.0 * full, 4.0, way);
             judge_near(&machine, summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0 * full, 4.0, way);

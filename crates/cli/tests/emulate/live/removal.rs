@@ -1,18 +1,19 @@
-//! A run leaves nothing behind: after its end, after a signal, and after a kill followed by the next start.
+//! A run leaves nothing behind: after its end, after a signal, after a kill (the guard cleans up), and after a kill
+//! with the guard (the next start cleans up).
 
 use crate::{CLEAN, emulate, emulating, is_possible, kill_with_guard};
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Namespaces named after a process.
+/// Returns the names of the network namespaces of the run with this PID.
 pub fn namespaces_of(pid: u32) -> Vec<String> {
     let names = fs::read_dir("/run/netns").into_iter().flatten().flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
     names.filter(|name| name.starts_with(&format!("lasthop-{pid}-"))).collect()
 }
 
-/// Number of processes with an argument that contains a word.
+/// Returns the number of processes with an argument that equals `word`.
 pub fn processes_with(word: &str) -> usize {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
@@ -27,7 +28,8 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Starts a run whose programs sleep for `seconds`, a number unique among the tests, and waits until they do.
+/// Starts a run whose programs sleep for `seconds`, and waits until all four programs run. The tests recognise the
+/// programs by `seconds`, so this number must be unique among the tests.
 fn begin(seconds: &str) -> KillOnDrop {
     let server = format!("sleep {seconds} & exec sleep {seconds}");
     let command = format!("sleep {seconds} & exec sleep {seconds}");
@@ -42,7 +44,7 @@ fn begin(seconds: &str) -> KillOnDrop {
     running
 }
 
-/// A run, which is asked to end on drop.
+/// A run, ended by SIGTERM on drop.
 pub struct KillOnDrop(pub Child);
 
 impl Drop for KillOnDrop {
@@ -106,10 +108,10 @@ fn after_a_kill_the_next_start_removes_everything() {
     let mut killed = begin("16180");
     let other = begin("16181");
     kill_with_guard(&mut killed.0);
-    // A concurrent test may have started a run and removed the leftovers already.
+    // Another test that runs at the same time may have removed the leftovers already.
     emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "true"]);
     assert_eq!(namespaces_of(killed.0.id()), Vec::<String>::new());
     assert_eq!(processes_with("16180"), 0);
-    // A living run keeps its namespaces and processes.
+    // A run in progress keeps its namespaces and processes.
     assert_eq!((namespaces_of(other.0.id()).len(), processes_with("16181")), (2, 4));
 }

@@ -1,19 +1,19 @@
-//! `--live`: the terminal shows the run, and is restored however the run ends.
+//! `--live`: the run is drawn on the terminal, and the terminal is restored whatever ends the run.
 
 use crate::common::lasthop;
 use crate::traffic::server;
 use crate::{CLEAN, emulate, is_possible};
 use std::process::{Command, Stdio};
 
-/// Sequence that switches the alternate screen on.
+/// Control sequence that switches to the alternate screen.
 const ON: &str = "\u{1b}[?1049h";
-/// Sequence that switches the alternate screen off.
+/// Control sequence that switches back to the main screen.
 const OFF: &str = "\u{1b}[?1049l";
-/// Sequence that shows the cursor.
+/// Control sequence that shows the cursor.
 const CURSOR: &str = "\u{1b}[?25h";
 
 /// Emulates a path with `--live` on a terminal of 30 rows and 100 columns. `line` is the command behind the path.
-/// Returns the output, followed by the terminal's modes (stty(1)).
+/// Returns the output, followed by the modes of the terminal (stty(1)).
 fn on_a_terminal(line: &str) -> Option<String> {
     let program = lasthop().get_program().to_str().unwrap().to_owned();
     let server = server("cubic");
@@ -65,14 +65,14 @@ fn the_terminal_is_given_back_after_an_interruption_and_a_kill() {
     if !is_possible() {
         return;
     }
-    // The command's parent is the run.
+    // The parent of the command is the run.
     let kill = |signal: &str| on_a_terminal(&format!("sleep 1; echo hello; kill -{signal} $PPID; sleep 3"));
     let Some(interrupted) = kill("INT") else { return };
     let [_, _, after] = parts(&interrupted);
     assert!(after.contains("hello\r\n") && after.contains("status 130"), "{after:?}");
     assert_terminal_restored(after);
     let Some(killed) = kill("KILL") else { return };
-    // The guard has a second to restore the terminal.
+    // The guard has one second to restore the terminal.
     let [_, _, after] = parts(&killed);
     assert_terminal_restored(after);
 }

@@ -1,4 +1,4 @@
-//! Tests that watch a run in progress and change its path.
+//! Tests that observe a run in progress and change the path of this run.
 
 use crate::common::machine::Machine;
 use crate::common::{lasthop, stderr_of};
@@ -11,7 +11,7 @@ use std::process::{Child, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Calls `lasthop emulate set`.
+/// Calls `lasthop emulate set` for a run.
 fn set(run: &Child, words: &[&str]) -> Output {
     let pid = run.id().to_string();
     lasthop().args(["emulate", "set", "--format", "json", "--run", &pid]).args(words).output().unwrap()
@@ -22,7 +22,7 @@ fn lines(file: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Waits until a run has written `count` lines.
+/// Waits until the file of a run has at least `count` lines.
 fn wait_for(file: &Path, count: usize) {
     let start = Instant::now();
     while lines(file).len() < count {
@@ -31,8 +31,8 @@ fn wait_for(file: &Path, count: usize) {
     }
 }
 
-/// From 2 s on, the rate is a fifth of the initial rate, and the delay is six times as long. Deliveries and JSON lines
-/// show the change, and the summary has the change as a plan.
+/// After about 2 s, the rate is set to a fifth of the initial rate, and the one-way delay to six times the initial
+/// delay. Deliveries and JSON lines show the change, and the summary has the change as a plan.
 #[test]
 fn what_is_set_holds_from_then_on() {
     if !is_possible() {
@@ -70,7 +70,7 @@ fn what_is_set_holds_from_then_on() {
     machine.judge((1940.0..2060.0).contains(&after), after);
     let last = told.last().unwrap();
     assert_eq!(last["links"][0]["delay_ms"], 60.0);
-    // The round-trip time is missing if the connection has just closed.
+    // The round-trip time is missing if the connection has just been closed.
     assert!(last["down"]["rtt_ms"].as_f64().is_none_or(|rtt| rtt > 130.0), "{last}");
 
     let changes = summary["set"]["changes"].as_array().unwrap();
@@ -101,8 +101,8 @@ fn what_cannot_be_set_is_refused_and_the_run_goes_on() {
         thread::sleep(Duration::from_millis(50));
     }
     says(&set(&run, &["rate=1Mbit/s"]), "several links");
-    // The link `wireless` has bit errors, which a share of lost packets cannot replace. The refused request does not
-    // change the rate, either.
+    // The link `wireless` has bit errors, which a share of lost packets cannot replace. The request is refused as a
+    // whole, so the rate does not change.
     let before = set(&run, &[]).stdout;
     says(&set(&run, &["rate=1Mbit/s", "loss=1%", "--link", "wireless"]), "no setting has changed");
     let links = |stdout: &[u8]| serde_json::from_slice::<Value>(stdout).unwrap()["links"].clone();
@@ -116,7 +116,7 @@ fn what_cannot_be_set_is_refused_and_the_run_goes_on() {
     says(&gone, "you have no running emulation with PID");
 }
 
-/// Asks a run to end, as Ctrl-C does.
+/// Requests the end of a run by SIGTERM.
 fn end(run: &Child) {
     let pid = run.id().to_string();
     assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());

@@ -11,8 +11,9 @@ fn signal(pid: u32, name: &str) {
     assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
 }
 
-/// The path is stopped for 45 ms at a time while packets are handed to its devices. Packets enter the path when the
-/// kernel hands them over, not when the path reads them. Packets due during a stop are late; all others are on time.
+/// The path's process is stopped for 45 ms at a time while the kernel hands over packets. A packet enters the path when
+/// the kernel hands over the packet, even if the path reads the packet later. Packets that are due during a stop are
+/// late; all other packets are on time.
 #[test]
 fn what_came_while_the_path_stood_still_is_late() {
     if !is_possible() {
@@ -30,7 +31,7 @@ fn what_came_while_the_path_stood_still_is_late() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-    // The path is stopped for more than 5 % of the time.
+    // The path's process is stopped for more than 5 % of the time.
     sleep(Duration::from_millis(1000));
     for _ in 0..8 {
         signal(running.id(), "-STOP");
@@ -44,22 +45,22 @@ fn what_came_while_the_path_stood_still_is_late() {
     assert_eq!(status.code(), Some(3), "{summary}");
     assert_eq!(summary["valid"], false);
     // The one-way delay and a full queue take 35 ms, less than a stop. Packets handed over at the beginning of a stop
-    // were therefore due before its end.
+    // are therefore due before the end of the stop.
     let latest = summary["lateness_us"]["max"].as_f64().unwrap();
     assert!((20e3..120e3).contains(&latest), "{summary}");
     let entry = summary["entry_us"]["p99"].as_f64().expect("entry times are known");
     assert!(entry < 1e3, "{summary}");
 }
 
-/// A SYN sent while the path is stopped for 60 ms arrives as if the path had not stopped.
+/// A SYN that is sent while the path's process is stopped for 60 ms arrives as early as without the stop.
 #[test]
 fn a_packet_joins_when_it_was_handed_over_however_late_it_is_read() {
     if !is_possible() {
         return;
     }
     let client = client("{server}", 0.5);
-    // The shell's parent is the path's process. The sleep is needed because the kernel starts to stamp packets a moment
-    // after the request.
+    // The shell's parent is the path's process. The sleep is needed because the kernel begins to stamp packets shortly
+    // after the request for time stamps.
     let line = format!("sleep 0.5; kill -STOP $PPID; (sleep 0.06; kill -CONT $PPID) & {client}");
     let path = "rate=10Mbit/s,rtt=400ms,queue=200packets";
     let words = [path, "--server", &server("cubic"), "--format", "json", "--", "sh", "-c", &line];
@@ -68,13 +69,13 @@ fn a_packet_joins_when_it_was_handed_over_however_late_it_is_read() {
     let (summary, took) = (crate::summary(&output), printed(&output, "connected_ms"));
     machine.heed(&summary);
     assert!(took >= 400.0, "connected after {took} ms; {summary}");
-    // The SYN was sent during the stop, 30 to 60 ms before the path continued, because a program starts within 30 ms.
-    // If the stop had delayed the SYN, `took` would be at least 430 ms. The program notices the connection only when it
-    // gets a processor.
+    // A program starts within 30 ms, so the SYN is sent at least 30 ms before the end of the stop. If the stop delayed
+    // the SYN, `took` would be at least 430 ms. The bound has a tolerance, because the program must get a processor to
+    // notice the connection.
     machine.judge(took < 425.0, format!("connected after {took} ms; {summary}"));
 }
 
-/// Packets enter an idle path at once.
+/// Packets enter an idle path without delay.
 #[test]
 fn packets_join_when_the_kernel_hands_them_over() {
     if !is_possible() {
@@ -86,12 +87,12 @@ fn packets_join_when_the_kernel_hands_them_over() {
     let output = crate::emulate(&words);
     let summary = crate::summary(&output);
     machine.heed(&summary);
-    // The path waits for a processor like other programs, so only half of the packets must enter within 100 us.
+    // The path waits for a processor like any program, so only half of the packets must enter within 100 us.
     let median = summary["entry_us"]["p50"].as_f64().expect("entry times are known");
     machine.judge(median < 100.0, &summary);
 }
 
-/// Programs that hardly get a processor make a run invalid.
+/// If the programs rarely get a processor, the run is invalid.
 #[test]
 fn programs_that_wait_for_a_processor_make_a_run_invalid() {
     if !is_possible() {

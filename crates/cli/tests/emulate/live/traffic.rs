@@ -1,4 +1,4 @@
-//! Tests of the path from the view of programs that use it.
+//! The path as observed by the programs that use the path.
 
 use crate::common::machine::Machine;
 use crate::{CLEAN, emulate, is_possible, summary};
@@ -8,17 +8,18 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Server's port.
+/// Port of the server.
 const PORT: u16 = 5001;
 
-/// Command line of this test program as an endless server with a congestion control.
+/// Returns a command line that runs this test program as a server with a congestion control. The server does not end by
+/// itself.
 pub fn server(congestion: &str) -> String {
     let program = env::current_exe().unwrap();
     let program = program.display();
     format!("EMULATED={congestion} exec {program} --ignored --exact live::traffic::as_server")
 }
 
-/// Command line of this test program as a client that receives for some seconds.
+/// Returns a command line that runs this test program as a client, which receives data for `seconds`.
 pub fn client(from: &str, seconds: f64) -> String {
     let program = env::current_exe().unwrap();
     let program = program.display();
@@ -34,17 +35,17 @@ fn as_server() {
     serve(&listener(&congestion));
 }
 
-/// A listener whose connections have a congestion control.
+/// Opens a listener. The accepted connections use the given congestion control.
 pub fn listener(congestion: &str) -> TcpListener {
-    // Listens on both families, or on IPv4 alone if the kernel has no IPv6.
+    // Listens on IPv6 and IPv4, or on IPv4 alone if the kernel has no IPv6.
     let listener = TcpListener::bind(("::", PORT)).or_else(|_| TcpListener::bind(("0.0.0.0", PORT))).unwrap();
-    // Connections inherit this congestion control. The namespace's default permits only unrestricted congestion
-    // controls.
+    // Accepted connections inherit this congestion control. As the default of a namespace, the kernel would accept only
+    // unrestricted congestion controls.
     setsockopt(&listener, sockopt::TcpCongestion, &congestion.into()).unwrap();
     listener
 }
 
-/// Sends to one client after the other.
+/// Sends data to each client in turn, until the client closes the connection.
 pub fn serve(listener: &TcpListener) {
     for stream in listener.incoming() {
         let mut stream = stream.unwrap();
@@ -60,7 +61,8 @@ fn as_client() {
     receive(address, seconds.parse().unwrap(), || 0);
 }
 
-/// Command line of this test program as a client that connects several times, and prints the shortest time.
+/// Returns a command line that runs this test program as a client. This client connects several times, and prints the
+/// shortest time of a handshake.
 pub fn connector(to: &str) -> String {
     let program = env::current_exe().unwrap();
     let program = program.display();
@@ -79,8 +81,8 @@ fn as_connector() {
     println!("\nshortest_ms={}", (0..15).map(connect).fold(f64::INFINITY, f64::min));
 }
 
-/// Receives for some seconds. Prints the rate of the received data, and the rate at which the byte counter `others`
-/// grew during that time.
+/// Receives data for `seconds`. Prints the rate of the received data, and the rate at which the byte counter `others`
+/// grew in the same time.
 pub fn receive(address: &str, seconds: f64, others: impl Fn() -> u64) {
     let start = Instant::now();
     let mut stream = TcpStream::connect((address, PORT)).unwrap();
@@ -91,7 +93,7 @@ pub fn receive(address: &str, seconds: f64, others: impl Fn() -> u64) {
         received += stream.read(&mut buffer).unwrap() as u64;
         let now = start.elapsed().as_secs_f64();
         match begun {
-            // The measurement begins after slow start.
+            // The measurement starts after slow start.
             None if now > seconds / 3.0 => begun = Some((now, [received, others()])),
             Some((since, before)) if now > seconds => {
                 let kbps = |now_is: u64, was: u64| (now_is - was) as f64 * 8e-3 / (now - since);
@@ -104,7 +106,7 @@ pub fn receive(address: &str, seconds: f64, others: impl Fn() -> u64) {
     }
 }
 
-/// Reads a number that the client printed.
+/// Returns a number that the client printed.
 pub fn printed(output: &std::process::Output, name: &str) -> f64 {
     let text = String::from_utf8_lossy(&output.stdout);
     let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
@@ -131,22 +133,25 @@ fn ipv6_goes_the_same_way() {
     let summary = summary(&output);
     machine.heed(&summary);
     let goodput = printed(&output, "goodput_kbps");
-    // IPv6 has headers of 40 bytes instead of 20.
+    // The IPv6 header has 40 bytes, the IPv4 header 20 bytes.
     let share = goodput / (10e3 * 1428.0 / 1500.0);
-    assert!(share < 1.005, "{share} of the ceiling; {summary}");
-    machine.judge(share > 0.97, format!("{share} of the ceiling; {summary}"));
+    assert!(share < 1.005, "{share} of the maximum payload rate; {summary}");
+    machine.judge(share > 0.97, format!("{share} of the maximum payload rate; {summary}"));
     // The report includes IPv6 connections.
     let report = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
-    assert!(report.contains("server, [2001:2::1]:5001 to [2001:2::2]:"), "no figures of the connection");
+    assert!(
+        report.contains("server, [2001:2::1]:5001 to [2001:2::2]:"),
+        "the report has no figures of the connection"
+    );
 }
 
-/// The kernel sends no router, neighbour or multicast packets: the links carry only packets of the programs.
+/// The kernel sends no router, neighbour or multicast messages, so the links carry only packets of the programs.
 #[test]
 fn nothing_but_the_programs_packets_is_on_the_path() {
     if !is_possible() {
         return;
     }
-    // The run lasts longer than the kernel waits before it would send packets of its own.
+    // Without suppression, the kernel would send router or neighbour messages within the 3 s of the run.
     let output = emulate(&[CLEAN, "--server", &server("cubic"), "--format", "json", "--", "sleep", "3"]);
     let packets = &summary(&output)["packets"];
     assert_eq!((packets["down"].as_u64(), packets["up"].as_u64()), (Some(0), Some(0)), "{packets}");
@@ -170,7 +175,7 @@ fn nothing_is_ever_early() {
         &client("{server}", 1.0),
     ]);
     let took = printed(&output, "connected_ms");
-    // A handshake takes a round trip and 60 bytes each way at 10 Mbit/s.
+    // A handshake takes a round trip, and 60 bytes in each direction at 10 Mbit/s.
     assert!(took >= 200.0, "connected after {took} ms");
     machine.heed(&summary(&output));
     machine.judge(took < 200.1 + 100.0, format!("connected after {took} ms"));
@@ -188,7 +193,7 @@ fn losses_are_the_scenarios() {
     let summary = summary(&output);
     let packets = summary["packets"]["down"].as_f64().unwrap();
     let lost = summary["lost"]["down"]["channel"].as_f64().unwrap();
-    // Losses are independent, so their share is within four standard errors of 5 %.
+    // The losses are independent, so the share of lost packets is within four standard errors of 5 %.
     let error = (0.05 * 0.95 / packets).sqrt();
     assert!(packets > 50.0 && (lost / packets - 0.05).abs() < 4.0 * error, "{summary}");
     assert_eq!(summary["lost"]["up"]["channel"], 0);
@@ -217,7 +222,7 @@ fn input_output_and_status_are_the_commands() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.stdout, b"some\0bytes\n");
     assert!(String::from_utf8_lossy(&output.stderr).contains("198.18.0.1"));
-    // The status is 3 if the machine was too busy.
+    // The status is 3 if the machine was so busy that the run is invalid.
     assert!(matches!(output.status.code(), Some(7 | 3)), "{:?}", output.status);
     let killed = emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "sh", "-c", "kill -9 $$"]);
     assert!(matches!(killed.status.code(), Some(137 | 3)), "{:?}", killed.status);

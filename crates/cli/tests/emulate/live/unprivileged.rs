@@ -1,4 +1,4 @@
-//! Emulation without root works in the user's own namespaces and leaves nothing behind.
+//! Emulation without root works in the user's own namespaces, and leaves nothing behind.
 
 use crate::common::machine::Machine;
 use crate::common::{lasthop, objects, stderr_of};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
 
-/// `lasthop emulate` as an unprivileged user.
+/// Returns the command `lasthop emulate` for an unprivileged user.
 pub fn emulating(arguments: &[&str]) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);
@@ -27,7 +27,7 @@ pub fn emulate(arguments: &[&str]) -> Output {
     emulating(arguments).output().unwrap()
 }
 
-/// Whether an unprivileged user can emulate here; prints the reason once if not.
+/// Returns whether an unprivileged user can emulate paths on this machine. If not, prints the reason once.
 pub fn is_possible() -> bool {
     static PRINTED: Once = Once::new();
     let why = match emulating(&[CLEAN, "--server", "exec sleep 1000", "--", "true"]).output() {
@@ -39,13 +39,13 @@ pub fn is_possible() -> bool {
     false
 }
 
-/// Network namespaces that have processes.
+/// Returns the network namespaces that have processes.
 fn namespaces() -> HashSet<PathBuf> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     entries.filter_map(|entry| fs::read_link(entry.path().join("ns/net")).ok()).collect()
 }
 
-/// Network namespaces of processes with an argument that contains a word.
+/// Returns the network namespaces of the processes with an argument that equals `word`.
 fn namespaces_with(word: &str) -> HashSet<PathBuf> {
     let entries = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let has = |path: &PathBuf| {
@@ -73,7 +73,7 @@ fn traffic_passes_as_for_root() {
         "-c",
         &client("{server}", 5.0),
     ]);
-    // On a busy machine packets may be late, which makes the run invalid.
+    // On a busy machine, packets may be late, so that the run is invalid.
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr_of(&output));
     let summary = summary(&output);
     assert_eq!(summary["valid"], output.status.success());
@@ -82,10 +82,10 @@ fn traffic_passes_as_for_root() {
     assert!(summary["entry_us"].is_object(), "{summary}");
     let late_ms = summary["lateness_us"]["max"].as_f64().unwrap() / 1e3;
     let (connected, goodput) = (printed(&output, "connected_ms"), printed(&output, "goodput_kbps"));
-    // The connection takes a round trip, and both of its packets may be late.
+    // A handshake takes one round trip of two packets, each of which may be late.
     assert!((40.0..42.0 + 2.0 * late_ms).contains(&connected), "{connected} ms, {late_ms} ms late");
-    // 1448 of 1500 bytes are payload, which gives 4830 kbit/s. On a busy machine, data that was not read in time may
-    // add to this.
+    // 1448 of 1500 bytes are payload, which gives 4830 kbit/s. On a busy machine, data received before the measurement
+    // may be read during the measurement and increase the rate.
     assert!(goodput < 5100.0, "{goodput}");
     machine.judge(goodput > 4500.0, goodput);
 }
@@ -101,12 +101,13 @@ fn the_command_is_the_users_and_so_is_its_status() {
     assert_eq!(output.status.code(), Some(7), "{}", stderr_of(&output));
     let said = stderr_of(&output);
     assert_eq!(said.matches("as root").count(), 1, "{said}");
-    // Errors are printed as usual, by one process only.
+    // Errors are printed as usual, and by one process only.
     let output = emulate(&["umst", "--", "true"]);
     assert_eq!((output.status.code(), stderr_of(&output).matches("did you mean").count()), (Some(2), 1));
 }
 
-/// Starts a run whose programs sleep for `seconds`, a number unique among the tests, and waits until they do.
+/// Starts a run whose programs sleep for `seconds`, and waits until all four programs run. The tests recognise the
+/// programs by `seconds`, so this number must be unique among the tests.
 fn begin(seconds: &str) -> Child {
     let line = format!("sleep {seconds} & exec sleep {seconds}");
     let mut command = emulating(&[CLEAN, "--server", &line, "--", "sh", "-c", &line]);
@@ -139,13 +140,13 @@ fn whatever_ends_it_nothing_is_left() {
     assert_eq!(processes_with("22363"), 0);
 }
 
-/// Runs a command behind a path to the internet of `world`. The only programs on PATH are those in `folder`. Returns
-/// the output.
+/// Runs a command behind a path to the namespace `internet` of `world`. PATH contains only the programs in `folder`.
+/// Returns the output.
 fn outside(world: &World, folder: &Path, command: &[&str]) -> Output {
     let mut call = emulating(&[&["rate=5Mbit/s,rtt=60ms,queue=100packets", "--"], command].concat());
     let path: OsString = folder.into();
     call.env("PATH", path).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // `setpriv` must be found before PATH changes.
+    // `setpriv` must be found before PATH is changed.
     let setpriv = has("setpriv").unwrap();
     let mut again = Command::new(setpriv);
     again.args(call.get_args()).env("PATH", folder).env_remove("XDG_RUNTIME_DIR").stdin(Stdio::null());
@@ -193,7 +194,7 @@ fn a_machine_that_forbids_it_is_told_how_to_permit_it() {
     if !is_possible() {
         return;
     }
-    // The following line runs in a user namespace that permits no nested user namespaces.
+    // `line` runs in a user namespace that permits no nested user namespaces.
     let line = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --ambient-caps -all --inh-caps -all \"$0\" \"$@\"";
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);

@@ -1,4 +1,4 @@
-//! The agent in the client's namespace.
+//! Starts the agent in the client's network namespace.
 
 use lasthop_emu::emulation::End;
 use lasthop_os::ends::PathEnds;
@@ -17,7 +17,7 @@ pub(super) struct Companion {
     _folder: PrivateFolder,
 }
 
-/// Folder of the agent's lock and socket, which is removed on drop.
+/// Folder of the agent's lock and socket, removed on drop.
 struct PrivateFolder(PathBuf);
 
 const START_TIMEOUT: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ impl Companion {
         let messages = folder.0.join("said");
         let program = std::env::current_exe().map_err(|error| refused("find this program", &error))?;
         let shown = |path: &Path| path.display().to_string();
-        // Writes the agent's messages to a file, so that they can be reported if the agent fails.
+        // The shell redirects the agent's messages to a file, so that an error can quote the messages.
         let mut words = ["sh", "-c", r#"exec "$@" 2>"$0""#].map(str::to_owned).to_vec();
         words.extend([shown(&messages), shown(&program), "agent".to_owned(), "run".to_owned()]);
         words.extend(["--run-dir".to_owned(), shown(&folder.0)]);
@@ -37,7 +37,7 @@ impl Companion {
         let client = ends.namespace(End::Client as usize);
         let mut program = Program::start(client, &words, Attachment::Background, &Runner::Own, None, None)?;
         let start = Instant::now();
-        // The agent prints this line as soon as its rules are in place.
+        // The agent prints `the agent runs` as soon as its rules are in place.
         while !fs::read_to_string(&messages).is_ok_and(|text| text.contains("the agent runs")) {
             if program.try_wait()?.is_some() || start.elapsed() > START_TIMEOUT {
                 let text = fs::read_to_string(&messages).unwrap_or_default();
@@ -57,7 +57,7 @@ impl PrivateFolder {
         let nanos = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
         let name = format!("lasthop-measure-{}-{nanos}", std::process::id());
         let folder = PrivateFolder(std::env::temp_dir().join(name));
-        // Only this user may enter the folder. The call fails if the folder already exists.
+        // Only this user may enter the folder. Creation fails if the folder already exists.
         DirBuilder::new().mode(0o700).create(&folder.0)?;
         Ok(folder)
     }

@@ -1,4 +1,4 @@
-//! `lasthop agent measure`: effect of the agent on a path, measured with real senders.
+//! Command `lasthop agent measure`: measures the agent's effect on a path with real senders.
 //!
 //! * `companion`: the agent in the client's namespace.
 
@@ -100,8 +100,8 @@ impl Measure {
         })
     }
 
-    /// Runs each repetition of a sender twice: without and with the agent. If one of the two runs had late packets,
-    /// both runs are repeated. The total number of repeats may not exceed the number of repetitions.
+    /// Runs each repetition of a sender twice: without and with the agent. If one of these two runs had late packets,
+    /// the repetition is rerun. Fails if there were more reruns than repetitions.
     fn repeat(
         &self,
         sender: &RealSender,
@@ -143,7 +143,7 @@ impl Measure {
 }
 
 fn trial(sender: &RealSender, scenario: &Scenario, carried: &CarriedFlows) -> Result<Trial, Failure> {
-    // The settings are empty, so that the client's kernel keeps its current settings.
+    // Empty settings leave the client's kernel settings unchanged.
     let settings = KernelSettings::default();
     let tcp = match sender {
         RealSender::Kernel(name) => {

@@ -1,7 +1,7 @@
-//! Receives requests to a running emulation, through a socket in a directory to which only the directory's owner
-//! may write.
+//! Receives requests to a running emulation through a socket. Only the owner of the socket's directory may write to
+//! this directory.
 //!
-//! A thread receives the requests. The packet loop answers each request between two packets.
+//! A thread receives the requests. The packet loop handles each request between two packets.
 
 use super::super::privileges;
 use super::settings::{SetRefusal, SetRequest};
@@ -33,7 +33,7 @@ pub(super) struct PendingRequest {
 }
 
 impl PendingRequest {
-    /// Sends the answer. If the requester has closed the connection, nothing happens.
+    /// Sends the answer. Does nothing if the requester has closed the connection.
     pub(super) fn answer(self, answer: Result<Value, SetRefusal>) {
         let _ = self.answer.send(answer.map_or_else(SetAnswer::Refused, SetAnswer::Done));
     }
@@ -42,21 +42,21 @@ impl PendingRequest {
 pub(super) struct ControlSocket {
     path: PathBuf,
     requests: Receiver<PendingRequest>,
-    /// Directory of the socket. The directory stays open during the run.
+    /// Directory of the socket, which stays open during the run.
     _folder: RunDirectory,
 }
 
 /// Timeout of the emulation for each of three steps: reading a request, computing the answer, and writing the answer.
-/// The requester waits twice as long.
+/// The requester's timeout is twice this time.
 const SOCKET_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum length of a request, bytes.
 const MAX_REQUEST_BYTES: u64 = 1 << 16;
 
 impl ControlSocket {
-    /// Creates the socket and listens.
+    /// Creates the socket and listens for requests.
     ///
     /// # Errors
-    /// If no trusted directory exists, or a system call fails.
+    /// If no directory can be trusted, or a system call fails.
     pub(super) fn listen() -> Result<ControlSocket, SystemError> {
         let mut refused = None;
         for folder in folders() {
@@ -74,7 +74,7 @@ impl ControlSocket {
     fn listen_in(folder: RunDirectory) -> Result<ControlSocket, SystemError> {
         let name = format!("{PREFIX}{}{SUFFIX}", privileges::run_pid());
         let path = folder.inside(&name);
-        // Removes the socket of a killed run with the same PID.
+        // Removes the socket of a killed run that had the same PID.
         let _ = fs::remove_file(&path);
         let listener = UnixListener::bind(&path).map_err(|error| SystemError {
             message: format!("cannot listen at `{}`: {error}", folder.shown(&name).display()),
@@ -83,7 +83,7 @@ impl ControlSocket {
         let (ask, requests) = sync_channel(0);
         thread::spawn(move || {
             for stream in listener.incoming() {
-                // Closed connections and unreadable requests get no answer.
+                // Closed connections and malformed requests get no answer.
                 let Ok(stream) = stream else { continue };
                 if serve(&stream, &ask).is_err() {
                     continue;
@@ -119,8 +119,9 @@ fn serve(mut stream: &UnixStream, ask: &SyncSender<PendingRequest>) -> io::Resul
 const PREFIX: &str = "emulate-";
 const SUFFIX: &str = ".sock";
 
-/// Returns the possible directories of the socket in order of preference: root's directory (for root only), then the
-/// user's own directory. A process that is root only in a user namespace uses the user's own directory.
+/// Returns the possible directories of the socket, in order of preference: root's directory (only for root), then the
+/// user's own directory. A process that is root only in a user namespace cannot use root's directory and falls back to
+/// the user's own.
 fn folders() -> Vec<PathBuf> {
     let root = geteuid().is_root().then(|| PathBuf::from("/run/lasthop"));
     let own = env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("lasthop"));
@@ -132,7 +133,7 @@ pub(in super::super) struct RunningEmulation {
     path: PathBuf,
 }
 
-/// Finds all runs that accept requests. Removes the sockets of killed runs.
+/// Returns all runs that accept requests. Removes the sockets of killed runs.
 pub(in super::super) fn running_emulations() -> Vec<RunningEmulation> {
     let mut running_emulations = Vec::new();
     for entry in folders().iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten()).flatten() {
@@ -153,7 +154,7 @@ impl RunningEmulation {
     /// Sends a request and waits for the answer.
     ///
     /// # Errors
-    /// If the run does not answer.
+    /// If the run does not answer in time.
     pub(in super::super) fn ask(&self, request: &SetRequest) -> io::Result<SetAnswer> {
         let mut stream = UnixStream::connect(&self.path)?;
         stream.set_read_timeout(Some(2 * SOCKET_TIMEOUT))?;

@@ -1,4 +1,4 @@
-//! Writes observations as JSON lines, one object per observation.
+//! Writes observations of the path as JSON lines, one object per observation.
 
 use super::view::{DirectionView, View};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 pub(super) struct JsonLines {
-    /// `None` after a write error.
+    /// Destination of the lines; `None` after a write error.
     file: Option<Target>,
 }
 
@@ -18,7 +18,7 @@ impl JsonLines {
         Ok(JsonLines { file: Some(Target::growing(path)?) })
     }
 
-    /// Writes a line. After the first write error, prints a note and writes no further lines.
+    /// Writes an observation as one line. After the first write error, prints a note and writes no further lines.
     pub(super) fn write(&mut self, view: &View) {
         let Some(file) = &mut self.file else { return };
         if let Err(failure) = file.append(&format!("{}\n", object(view))) {

@@ -1,4 +1,4 @@
-//! Directions of the links on the route of real traffic, with the names that the user gave the links.
+//! Directions of the links on the route of real traffic, with the links' names in the scenario.
 
 use lasthop_emu::emulation::End;
 use lasthop_engine::PipeId;
@@ -8,14 +8,14 @@ use lasthop_sim::assemble::pipe_of;
 #[derive(Clone, Debug)]
 pub(super) struct LinkDirection {
     pub(super) link: String,
-    /// Table of the direction in a scenario: `down` or `up`.
+    /// Table of this direction in a scenario: `down` or `up`.
     pub(super) table: &'static str,
     pub(super) to: End,
     pub(super) pipe: PipeId,
 }
 
 impl LinkDirection {
-    /// Name in messages: `the link wireless, down`.
+    /// Returns the name for messages, for example: the link `wireless`, down.
     pub(super) fn name(&self) -> String {
         format!("the link `{}`, {}", self.link, direction_name(self.to))
     }

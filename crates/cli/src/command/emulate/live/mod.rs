@@ -1,12 +1,13 @@
-//! Display and control of an emulation in progress.
+//! Display and control of a run in progress.
 //!
-//! * `link_directions`: links on the route of real traffic.
-//! * `settings`: settings changed by the user, and their form in a scenario.
-//! * `control`: requests by a socket.
-//! * `view`: observations of the path, which a separate thread reports.
-//! * `json_lines`: writes observations as JSON lines. `screen`: draws them on the terminal.
+//! * `link_directions`: directions of the links on the route of real traffic.
+//! * `settings`: settings changed by the user, and the same settings in the scenario language.
+//! * `control`: socket for requests.
+//! * `view`: observations of the path, written by a separate thread.
+//! * `json_lines`: writes observations as JSON lines.
+//! * `screen`: draws observations on the terminal.
 //!
-//! The packet loop itself does little: it takes samples, passes the samples to the thread of `view`, and applies
+//! The packet loop does little itself: it takes samples, passes the samples to the thread of `view`, and applies
 //! settings.
 
 pub(super) mod control;
@@ -80,7 +81,7 @@ pub(super) struct LiveOutputs {
 }
 
 impl LiveOutputs {
-    /// Switches the terminal to the screen of `--live`. If the run is killed, `guard` restores the terminal.
+    /// Switches the terminal to the alternate screen (`--live`). If the run is killed, `guard` restores the terminal.
     pub(super) fn take_terminal(&mut self, guard: Option<&mut Guard>, title: &str) -> Result<(), Failure> {
         let Some(terminal) = self.terminal.take() else { return Ok(()) };
         let failed = |error: io::Error| {
@@ -155,7 +156,7 @@ pub(super) struct Live {
     pipes: [Vec<PipeId>; 2],
     control: Option<ControlSocket>,
     viewer: Option<Viewer>,
-    /// The screen of `--live`. Rust drops this field after `viewer`, so that the terminal is restored after the last
+    /// Alternate screen (`--live`). Rust drops this field after `viewer`, so the terminal is restored after the last
     /// drawing.
     _screen: Option<Screen>,
     every: Duration,
@@ -165,7 +166,7 @@ pub(super) struct Live {
 #[derive(Default)]
 pub(super) struct SettingChanges {
     pub(super) changes: Vec<Value>,
-    /// The same changes in the scenario language; empty without changes.
+    /// The changes as plans in the scenario language; empty without changes.
     pub(super) plans: String,
 }
 
@@ -188,7 +189,7 @@ impl Live {
         }
     }
 
-    /// Takes the last sample. Returns the settings that were changed during the run.
+    /// Takes the last sample. Returns the changes of settings during the run.
     pub(super) fn finish(mut self, emulation: &mut Emulation<Target>) -> SettingChanges {
         self.sample(emulation);
         self.viewer.take();

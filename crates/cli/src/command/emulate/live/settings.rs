@@ -1,5 +1,5 @@
 //! Settings that the user changes during a run: `rate=5Mbit/s`, `delay=40ms@down`, `loss=1%`. Also writes the changes
-//! in the scenario language.
+//! in the scenario language, as plans.
 
 use super::link_directions::{LinkDirection, direction_name};
 use crate::target::Target;
@@ -15,14 +15,14 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in super::super) enum SettingWord {
     Set(LinkChange, Option<End>),
-    /// `@down` or `@up` as a separate argument: the direction of all values without a direction.
+    /// Separate argument `@down` or `@up`: the direction of all values without a direction of their own.
     Direction(End),
 }
 
-/// Parses an argument.
+/// Parses an argument of `lasthop emulate set`.
 ///
 /// # Errors
-/// If the argument is invalid. The error is a message in one sentence.
+/// If the argument is invalid. The error is a message of one sentence.
 pub(in super::super) fn parse(text: &str) -> Result<SettingWord, String> {
     let end = |name: &str| match name {
         "down" => Ok(End::Client),
@@ -47,7 +47,7 @@ pub(in super::super) fn parse(text: &str) -> Result<SettingWord, String> {
     Ok(SettingWord::Set(change, direction))
 }
 
-/// Parses a rate into bit/s. Zero is allowed, with or without a unit, and stops the link.
+/// Parses a rate. Returns bit/s. Zero is allowed, with or without a unit, and stops the link.
 fn rate(text: &str) -> Result<u64, String> {
     match quantity::split(text.trim()) {
         Ok((0.0, unit)) if unit.is_empty() || quantity::rate(&format!("1 {unit}")).is_ok() => Ok(0),
@@ -55,7 +55,7 @@ fn rate(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Maximum delay of a link.
+/// Maximum one-way delay of a link.
 const MAX_DELAY: Duration = Duration::from_secs(1000);
 
 fn delay(text: &str) -> Result<Duration, String> {
@@ -75,7 +75,7 @@ fn share(text: &str) -> Result<f64, String> {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(in super::super) struct SetRequest {
     pub(in super::super) words: Vec<String>,
-    /// Name of the link; needed if there are several links.
+    /// Name of the link; required if the path has several links.
     pub(in super::super) link: Option<String>,
 }
 
@@ -93,10 +93,10 @@ impl SetRefusal {
 
 pub(super) struct SettingsHistory {
     directions: Vec<LinkDirection>,
-    /// For each link direction: its initial settings, then its settings after each change. The time of an entry is the
-    /// time from which the settings apply.
+    /// Initial settings and the settings after each change, per link direction. The time of an entry is the time at
+    /// which the settings of the entry take effect.
     histories: Vec<Vec<(Time, Option<LinkSettings>)>>,
-    /// For each link direction: whether the scenario already has a delay plan, and whether it has a loss plan.
+    /// Whether the scenario has a delay plan, and whether the scenario has a loss plan, per link direction.
     planned: Vec<[bool; 2]>,
 }
 
@@ -226,7 +226,8 @@ impl SettingsHistory {
         made.into_iter().map(|(_, object)| object).collect()
     }
 
-    /// Writes the changes as plans in the links' tables of a scenario. The text is empty without changes.
+    /// Writes the changes as plans in the tables of the links, in the scenario language. The text is empty without
+    /// changes.
     pub(super) fn plans(&self) -> String {
         let mut text = String::new();
         for ((direction, history), planned) in self.directions.iter().zip(&self.histories).zip(&self.planned)
@@ -261,7 +262,8 @@ fn lines(history: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool;
     let least = history.iter().map(|(_, setting)| setting.delay).min().unwrap_or(Duration::ZERO);
     if let Some(plan) = plan(history, |setting| setting.delay.saturating_sub(least), |delay| delay) {
         add(format!("one_way_delay = \"{least}\""));
-        // A link direction may have only one delay plan. If the scenario already has one, this plan becomes a comment.
+        // A link direction may have only one delay plan. If the scenario has a delay plan, the new plan is written as a
+        // comment.
         let mark = if delay_planned { "# the scenario has its own: " } else { "" };
         add(format!("{mark}delay_plan = \"{plan}\""));
     }
@@ -275,13 +277,13 @@ fn lines(history: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool;
     lines
 }
 
-/// Minimum length of a step in a plan.
+/// Minimum duration of a step in a plan.
 const MIN_STEP: Duration = Duration::from_millis(1);
-/// Length of the last step in a plan, which is longer than every run.
+/// Duration of the last step in a plan, longer than any run.
 const FOR_EVER: &str = "1000000 s";
 
-/// Writes the history of a value as a plan: `10 Mbit/s for 3.2 s, 5 Mbit/s for 1000000 s`. Returns `None` if the value
-/// never changed.
+/// Writes the history of a value as a plan, for example: `10 Mbit/s for 3.2 s, 5 Mbit/s for 1000000 s`. Returns `None`
+/// if the value never changed.
 fn plan<V: PartialEq + Copy, S: Display>(
     history: &[(Time, LinkSettings)],
     of: impl Fn(&LinkSettings) -> V,
@@ -292,7 +294,7 @@ fn plan<V: PartialEq + Copy, S: Display>(
         let value = of(setting);
         match steps.last_mut() {
             Some((_, last)) if *last == value => {}
-            // A value that applied for less than the minimum length of a step is omitted.
+            // A value that applied for less than [`MIN_STEP`] is omitted.
             Some((begins, last)) if time.since(*begins) < MIN_STEP => *last = value,
             _ => steps.push((*time, value)),
         }

@@ -1,5 +1,5 @@
-//! Observations of the path, and the thread that reports the observations. A separate thread is needed because
-//! writing may block.
+//! Observations of the path, and the thread that writes the observations. The packet loop does not write the
+//! observations itself, because writing may block.
 
 use super::super::events::Events;
 use super::json_lines::{self, JsonLines};
@@ -11,15 +11,15 @@ use serde_json::Value;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// An observation: counts and rates between two samples of the path, and the state of the path at the second sample.
+/// Observation of the path: counts and rates between two samples, and the state at the second sample.
 #[derive(Clone, Debug)]
 pub(super) struct View {
-    /// Time of the sample, s.
+    /// Time of the second sample, s.
     pub(super) time: f64,
-    /// Time since the previous sample, s.
+    /// Time since the first sample, s.
     pub(super) span: f64,
     pub(super) directions: [DirectionView; 2],
-    /// The 99th percentile and the maximum of the lateness of delivery, us; `None` without packets.
+    /// Lateness of delivery, us: 99th percentile and maximum. `None` if no packet was delivered.
     pub(super) late: Option<[f64; 2]>,
     pub(super) current: Value,
 }
@@ -34,10 +34,10 @@ pub(super) struct DirectionView {
     pub(super) packets: u64,
     /// Queue length, bytes.
     pub(super) bytes: u64,
-    /// Queueing delay of a new packet, ms.
+    /// Queueing delay that a packet enqueued now would have, ms; `None` if unknown.
     pub(super) wait_ms: Option<f64>,
-    /// Smoothed round-trip time in ms, measured by the sending kernel, of the connection that sent most in this
-    /// direction. `None` if the sender is outside the run, or sends no TCP.
+    /// Smoothed round-trip time measured by the sending kernel, ms. The value belongs to the connection that sent the
+    /// most data in this direction. `None` if the sender is outside the run, or sends no TCP.
     pub(super) rtt_ms: Option<f64>,
 }
 
@@ -80,19 +80,20 @@ pub(super) struct Outputs {
     pub(super) picture: Option<Picture>,
 }
 
-/// Maximum number of samples that wait for the thread. Further samples are dropped; the next accepted sample covers
-/// their interval.
+/// Maximum number of samples that wait for the thread. Further samples are discarded; the next accepted sample also
+/// covers the time of the discarded samples.
 const WAITING: usize = 16;
 
 impl Viewer {
-    /// Starts the thread, which asks `kernels` for round-trip times. Dropping the viewer waits for the last output.
+    /// Starts the thread. The thread queries `kernels` for round-trip times. Dropping the viewer waits for the last
+    /// output.
     pub(super) fn begin(outputs: Outputs, kernels: Vec<(End, Kernel)>) -> Viewer {
         let (sender, receiver) = sync_channel(WAITING);
         let thread = thread::spawn(move || report(&receiver, outputs, kernels));
         Viewer { samples: Some(sender), thread: Some(thread) }
     }
 
-    /// Passes a sample to the thread without blocking.
+    /// Passes a sample to the thread without blocking. If too many samples wait, this sample is discarded.
     pub(super) fn show(&self, now: PathState, current: Value) {
         if let Some(samples) = &self.samples {
             let _ = samples.try_send((now, current));
@@ -132,12 +133,12 @@ fn nothing(now: &PathState) -> PathState {
     PathState { time: lasthop_base::Time::ZERO, directions: [DirectionState::default(); 2], late: now.late }
 }
 
-/// Returns a round-trip time in ms for each receiving end. The value belongs to the connection with the most
-/// acknowledged bytes among those that send to this end.
+/// Returns the smoothed round-trip time of one connection to each end, ms: the connection with the most acknowledged
+/// bytes.
 fn rtts(kernels: &mut [(End, Kernel)]) -> [Option<f64>; 2] {
     let mut rtts = [None; 2];
     for (end, kernel) in kernels {
-        // The kernel counts a handshake as one acknowledged byte.
+        // The kernel counts the handshake as one acknowledged byte.
         let sent = kernel.connections().into_iter().filter(|connection| connection.acked_bytes > 1);
         let to = if *end == End::Server { End::Client } else { End::Server };
         rtts[to as usize] = sent.max_by_key(|one| one.acked_bytes).map(|one| one.srtt.as_millis());

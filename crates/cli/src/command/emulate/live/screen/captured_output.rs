@@ -1,12 +1,12 @@
-//! Keeps the command's output during `--live` until the end of the run. The screen shows the last lines during the run.
+//! Stores the command's output during `--live` until the end of the run. The screen shows only the last lines.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of bytes of output that are kept.
+/// Maximum size of the stored output, bytes. Further output is discarded.
 const MAX_BYTES: usize = 64 << 20;
-/// Maximum number of lines that are kept for drawing.
+/// Maximum number of lines stored for drawing.
 const MAX_LINES: usize = 200;
 /// Maximum number of characters of a drawn line.
 const MAX_LINE_CHARS: usize = 500;
@@ -25,14 +25,13 @@ pub(in super::super) struct CapturedOutput {
 enum ParserState {
     #[default]
     Text,
-    /// The parser has read ESC.
+    /// After ESC.
     Escape,
-    /// The parser is in a sequence that ends with a letter: `ESC [ 31 m`.
+    /// Within a control sequence, which ends with a letter: `ESC [ 31 m`.
     Sequence,
-    /// The parser is in a string that ends with BEL or ESC: `ESC ] 0 ; title BEL`.
+    /// Within a control string, which ends with BEL or ESC: `ESC ] 0 ; title BEL`.
     String,
-    /// The parser has read a carriage return. Text that follows replaces the line; a newline that follows ends the
-    /// line.
+    /// After a carriage return. Following text replaces the line; a following newline ends the line.
     Return,
 }
 
@@ -87,7 +86,7 @@ impl CapturedOutput {
         self.lines.push_back(line);
     }
 
-    /// The last lines, at most `count`, including the unfinished line.
+    /// Returns the last lines, at most `count`, including the unfinished line.
     pub(super) fn last(&self, count: usize) -> Vec<String> {
         let open = (!self.line.is_empty()).then(|| shown(&self.line));
         let all = self.lines.len() + usize::from(open.is_some());

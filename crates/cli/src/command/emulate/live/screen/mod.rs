@@ -1,10 +1,11 @@
-//! Shows the run on the terminal's alternate screen (`--live`).
+//! Draws the run on the terminal's alternate screen (`--live`).
 //!
-//! * `captured_output`: output of COMMAND during the run.
-//! * `picture`: the drawing.
+//! * `captured_output`: output of the command during the run.
+//! * `picture`: draws the observations.
 //!
-//! During `--live`, output of COMMAND and of Lasthop for the terminal goes to a pseudo-terminal. Its last lines are
-//! drawn, and the whole output is written when the terminal is restored. Redirected output is unaffected.
+//! During `--live`, a pseudo-terminal receives the output that COMMAND and Lasthop write to the terminal. The screen
+//! shows the last lines. When the terminal is restored, the whole output is written to the terminal. Redirected output
+//! is unaffected.
 
 mod captured_output;
 pub(super) mod picture;
@@ -26,21 +27,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// The terminal during `--live`, which is restored on drop.
+/// Terminal in use by `--live`. Restored on drop.
 pub(super) struct Screen {
     tty: File,
     before: Termios,
-    /// Saved descriptors of standard input, output and error; `None` for a stream that is not the terminal.
+    /// Saved file descriptors of standard input, output and error; `None` for a stream that is not a terminal.
     saved: [Option<OwnedFd>; 3],
     output: Arc<Mutex<CapturedOutput>>,
     is_over: Arc<AtomicBool>,
     reader: Option<JoinHandle<()>>,
 }
 
-/// Interval at which the reader checks whether the run is over, ms.
+/// Interval at which the reading thread checks whether the run has ended, ms.
 const DRAIN_MILLIS: u8 = 50;
 
-/// Controlling terminal of this process.
+/// Opens the controlling terminal of this process.
 ///
 /// # Errors
 /// If the process has no controlling terminal.
@@ -67,7 +68,7 @@ impl Screen {
             Winsize { ws_row: picture::output_rows(rows), ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let OpenptyResult { master, slave } = openpty(&size, None).map_err(|error| failed(error.into()))?;
         let before = tcgetattr(&tty).map_err(|error| failed(error.into()))?;
-        // The pseudo-terminal must not convert line ends: the real terminal does.
+        // Line ends must not be converted twice. The real terminal converts line ends, so the pseudo-terminal must not.
         let mut plain = tcgetattr(&slave).map_err(|error| failed(error.into()))?;
         plain.output_flags.remove(OutputFlags::OPOST);
         tcsetattr(&slave, SetArg::TCSANOW, &plain).map_err(|error| failed(error.into()))?;
@@ -85,7 +86,7 @@ impl Screen {
             is_over,
             reader: Some(reader),
         };
-        // Hides typed text, which no program reads. The kernel still handles Ctrl-C.
+        // Typed text is not echoed, because no program reads it. The kernel still handles Ctrl-C.
         let mut quiet = before;
         quiet.local_flags.remove(LocalFlags::ECHO);
         tcsetattr(&screen.tty, SetArg::TCSANOW, &quiet).map_err(|error| failed(error.into()))?;
@@ -94,7 +95,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Redirects terminal output to the pseudo-terminal, and terminal input to /dev/null.
+    /// Redirects output for the terminal to the pseudo-terminal, and input from the terminal to /dev/null.
     fn redirect(&mut self, slave: OwnedFd) -> io::Result<()> {
         if io::stdin().is_terminal() {
             self.saved[0] = Some(dup(io::stdin())?);
@@ -120,7 +121,7 @@ impl Drop for Screen {
     fn drop(&mut self) {
         let _ = io::stdout().flush();
         let [stdin, stdout, stderr] = self.saved.each_mut().map(Option::take);
-        // No call can fail, because the descriptors are open.
+        // No error is expected, because the descriptors are open.
         let _ = stdin.map(dup2_stdin);
         let _ = stdout.map(dup2_stdout);
         let _ = stderr.map(dup2_stderr);
@@ -134,7 +135,7 @@ impl Drop for Screen {
     }
 }
 
-/// Reads output until `is_over` is set and no further output arrives.
+/// Reads output until `is_over` is set and no more output arrives.
 fn read(mut master: File, output: &Mutex<CapturedOutput>, is_over: &AtomicBool) {
     use std::io::Read;
     let mut buffer = [0; 4096];
@@ -149,16 +150,17 @@ fn read(mut master: File, output: &Mutex<CapturedOutput>, is_over: &AtomicBool) 
         }
         match master.read(&mut buffer) {
             Ok(size) if size > 0 => captured_output::lock(output).add(&buffer[..size]),
-            // Reading fails if no process has the other end open, which is so after the terminal is restored.
+            // Reading fails if no process has the pseudo-terminal open, which is the case after the terminal is
+            // restored.
             _ => return,
         }
     }
 }
 
-/// Restores the terminal after a kill of the run.
+/// Restores the terminal after the run was killed.
 pub(crate) fn restore_terminal() {
     let Ok(mut tty) = OpenOptions::new().read(true).write(true).open("/dev/tty") else { return };
-    // A background process may change the terminal only if it blocks SIGTTOU.
+    // A background process must block SIGTTOU to change the terminal.
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGTTOU);
     let _ = signals.thread_block();

@@ -1,4 +1,4 @@
-//! Draws rate, queue, round-trip time and losses per direction, lateness, and the command's output.
+//! Draws the rate, queue, round-trip time and losses of each direction, the lateness, and the command's output.
 
 use super::super::view::View;
 use super::captured_output::{CapturedOutput, lock};
@@ -20,10 +20,10 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 const DIRECTION_ROWS: u16 = 11;
-/// Maximum number of samples that are kept: the number of columns of the widest terminal.
+/// Maximum number of samples stored per curve: the width of the widest terminal, columns.
 const MAX_SAMPLES: usize = 512;
 
-/// Number of rows for the command's output, without the frame, on a terminal with `rows` rows.
+/// Returns the number of rows for the command's output, without the frame, on a terminal with `rows` rows.
 pub(super) fn output_rows(rows: u16) -> u16 {
     rows.saturating_sub(DIRECTION_ROWS + 4).max(1)
 }
@@ -47,10 +47,10 @@ struct DirectionHistory {
 }
 
 impl Picture {
-    /// Draws on a terminal that shows the alternate screen.
+    /// Creates a picture for a terminal that shows the alternate screen.
     ///
     /// # Errors
-    /// If the terminal's size is unknown.
+    /// If the size of the terminal is unknown.
     pub(in super::super) fn new(
         tty: File,
         output: Arc<Mutex<CapturedOutput>>,
@@ -121,7 +121,8 @@ fn push_sample(history: &mut VecDeque<u64>, value: u64) {
     history.push_back(value);
 }
 
-/// Describes the settings of the link in a direction. The text is empty if the direction has several links.
+/// Describes the settings of a direction's link. The text is empty if the direction has several links or no known
+/// setting.
 fn set(current: &Value, end: End) -> String {
     let name = if end == End::Client { "down" } else { "up" };
     let links = current["links"].as_array().into_iter().flatten();
@@ -176,7 +177,7 @@ fn direction(frame: &mut Frame<'_>, area: Rect, name: &str, history: &DirectionH
     curve(frame, queues, &history.bytes, Color::Magenta);
 }
 
-/// Draws a curve, the newest value at the right.
+/// Draws a curve with the newest value at the right.
 fn curve(frame: &mut Frame<'_>, area: Rect, history: &VecDeque<u64>, colour: Color) {
     let width = usize::from(area.width);
     let missing = width.saturating_sub(history.len());
