@@ -29,6 +29,7 @@ pub mod recovery;
 pub mod reduction;
 pub mod scoreboard;
 pub mod slow_start;
+pub mod window;
 
 mod ack;
 mod application;
@@ -49,7 +50,6 @@ mod timer;
 mod usage;
 mod user_timeout;
 mod views;
-mod window;
 
 pub(crate) use half::{PendingSender, SendingHalf};
 pub use limit::{Limit, Limited};
@@ -207,26 +207,23 @@ impl Sender {
             random,
         };
         let initial_window = start.window;
-        let congestion = (config.congestion.build)(&config.congestion.values, start);
+        let pacing = (config.pacing.build)(&config.pacing.values);
+        let window = CongestionWindow::new(config, start, pacing.is_some());
         let tail = TailLossProbe::new(recovery.probes_tail());
         let mut scoreboard = Scoreboard::starting_at(1);
-        let nature = congestion.nature();
-        let pacing = (config.pacing.build)(&config.pacing.values);
+        let nature = window.control().nature();
         let has_rates = nature.uses_rate_samples || pacing.is_some();
         if has_rates {
             scoreboard.keep_losses();
         } else if recovery.needs_times() {
             scoreboard.keep_times();
         }
-        let slow_start = (config.slow_start.build)(&config.slow_start.values);
         let reduction =
             if nature.conserves { None } else { (config.reduction.build)(&config.reduction.values) };
-        let ack_counting = (config.ack_counting.build)(&config.ack_counting.values);
         let discriminator = (config.sender_discrimination.build)(&config.sender_discrimination.values);
         let observes = nature.observes
             || discriminator.as_ref().is_some_and(|discriminator| discriminator.needs_rtt_samples());
-        let is_monitored = has_rates || slow_start.is_some();
-        let window = CongestionWindow::new(congestion, ack_counting, slow_start, pacing.is_some());
+        let is_monitored = has_rates || window.watches_slow_start();
         Sender {
             scoreboard,
             discriminator,

@@ -1,16 +1,20 @@
 //! The congestion window: congestion control, ACK counting, slow-start exit, and the resulting cwnd. Only this file
 //! changes cwnd; [`CongestionWindow::control`] gives read access to congestion control.
+//!
+//! A transport protocol other than TCP can drive a [`CongestionWindow`], too (crate `lasthop-quic`).
 
 use super::ack_counting::AckCounting;
 use super::congestion::{
-    AckEvent, CongestionControl, Level, LossEvent, LossPhase, LostSegment, Recovered, SentEvent,
+    AckEvent, CongestionControl, Level, LossEvent, LossPhase, LostSegment, Recovered, SentEvent, Start,
 };
 use super::recovery::AckNews;
 use super::slow_start::{DividedCounting, Growth, SlowStart, SlowStartAck};
+use crate::config::Config;
 use lasthop_base::{Duration, Time};
 
+/// Congestion control, ACK counting and slow-start exit of one sender.
 #[repr(C)]
-pub(super) struct CongestionWindow {
+pub struct CongestionWindow {
     /// cwnd, bytes, updated after each ACK, timeout and idle time. During the handling of an ACK, this is cwnd before
     /// the ACK.
     cwnd: u64,
@@ -25,58 +29,65 @@ pub(super) struct CongestionWindow {
 }
 
 impl CongestionWindow {
-    pub(super) fn new(
-        control: Box<dyn CongestionControl>,
-        ack_counting: Box<dyn AckCounting>,
-        slow_start: Option<Box<dyn SlowStart>>,
-        is_paced: bool,
-    ) -> CongestionWindow {
+    /// Builds the mechanisms that `config` selects. `is_paced`: whether a pacing rule spreads the segments.
+    pub fn new(config: &Config, start: Start, is_paced: bool) -> CongestionWindow {
+        let control = (config.congestion.build)(&config.congestion.values, start);
+        let ack_counting = (config.ack_counting.build)(&config.ack_counting.values);
         CongestionWindow {
             cwnd: control.window(),
             counts_end: ack_counting.counts_end(),
             control,
             ack_counting,
-            slow_start,
+            slow_start: (config.slow_start.build)(&config.slow_start.values),
             is_paced,
         }
     }
 
+    /// Whether a mechanism may end slow start early.
+    pub fn watches_slow_start(&self) -> bool {
+        self.slow_start.is_some()
+    }
+
+    /// cwnd, bytes.
     #[inline(always)]
-    pub(super) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.cwnd
     }
 
+    /// The congestion control.
     #[inline(always)]
-    pub(super) fn control(&self) -> &dyn CongestionControl {
+    pub fn control(&self) -> &dyn CongestionControl {
         &*self.control
     }
 
     /// Window and ssthresh of congestion control, including changes that [`CongestionWindow::update_cwnd`] has not yet
     /// copied to `cwnd`.
-    pub(super) fn level(&self) -> Level {
+    pub fn level(&self) -> Level {
         Level { window: self.control.window(), ssthresh: self.control.ssthresh() }
     }
 
+    /// Whether the ACK that ends a recovery may increase cwnd.
     #[inline(always)]
-    pub(super) fn counts_end(&self) -> bool {
+    pub fn counts_end(&self) -> bool {
         self.counts_end
     }
 
     /// Copies congestion control's window to `cwnd` after all effects of an event.
     #[inline(always)]
-    pub(super) fn update_cwnd(&mut self) {
+    pub fn update_cwnd(&mut self) {
         self.cwnd = self.control.window();
     }
 
+    /// Passes an ACK to congestion control. Does not watch slow start.
     #[inline(always)]
-    pub(super) fn grow(&mut self, event: &AckEvent) {
+    pub fn grow(&mut self, event: &AckEvent) {
         self.cwnd = self.control.window_after(event, &mut *self.ack_counting);
     }
 
     /// Passes an ACK to the slow-start exit and to congestion control. The caller must call
     /// [`CongestionWindow::update_cwnd`] afterwards.
     #[inline(always)]
-    pub(super) fn grow_monitored(&mut self, event: &AckEvent, mss: u64) {
+    pub fn grow_monitored(&mut self, event: &AckEvent, mss: u64) {
         let is_watched = event.phase != LossPhase::Recovery && self.slow_start.is_some();
         if is_watched && self.cwnd < self.control.ssthresh() {
             self.leave_or_grow(event, mss);
@@ -109,65 +120,78 @@ impl CongestionWindow {
     }
 
     /// Passes an ACK, before the ACK takes effect, to a congestion control that observes ACKs.
-    pub(super) fn observe(&mut self, news: &AckNews) {
+    pub fn observe(&mut self, news: &AckNews) {
         if self.control.nature().observes {
             self.control.observe(news);
         }
     }
 
-    pub(super) fn on_dsack(&mut self) {
+    /// Passes a D-SACK to congestion control.
+    pub fn on_dsack(&mut self) {
         self.control.on_dsack();
     }
 
-    pub(super) fn on_extra(&mut self, now: Time) {
+    /// Passes the sending of an extra segment to congestion control.
+    pub fn on_extra(&mut self, now: Time) {
         self.control.on_extra(now);
     }
 
-    pub(super) fn on_open(&mut self, rtt: Option<Duration>) {
+    /// Passes the opening of the connection to congestion control. `rtt`: the handshake's RTT.
+    pub fn on_open(&mut self, rtt: Option<Duration>) {
         self.control.on_open(rtt);
     }
 
-    pub(super) fn on_sent(&mut self, sent: &SentEvent) {
+    /// Passes the sending of a segment to congestion control.
+    pub fn on_sent(&mut self, sent: &SentEvent) {
         self.control.on_sent(sent);
     }
 
-    pub(super) fn on_lost(&mut self, now: Time, lost: &LostSegment) {
+    /// Passes the loss of a segment to congestion control.
+    pub fn on_lost(&mut self, now: Time, lost: &LostSegment) {
         self.control.on_lost(now, lost);
     }
 
-    pub(super) fn on_loss(&mut self, loss: &LossEvent) {
+    /// Reduces the window because of a loss. The caller must call [`CongestionWindow::update_cwnd`] afterwards, as after all
+    /// following methods but [`CongestionWindow::on_idle`].
+    pub fn on_loss(&mut self, loss: &LossEvent) {
         self.control.on_loss(loss);
     }
 
-    pub(super) fn on_restart(&mut self, loss: &LossEvent) {
+    /// Restarts from one segment after a loss (Tahoe).
+    pub fn on_restart(&mut self, loss: &LossEvent) {
         self.control.on_restart(loss);
     }
 
-    pub(super) fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
+    /// Passes a timeout. `first`: whether the timeout is the first for the data.
+    pub fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         self.control.on_timeout(loss, first);
         if let Some(watch) = &mut self.slow_start {
             watch.on_timeout();
         }
     }
 
-    pub(super) fn on_mark(&mut self, loss: &LossEvent) {
+    /// Reduces the window because of a congestion mark.
+    pub fn on_mark(&mut self, loss: &LossEvent) {
         self.control.on_mark(loss);
     }
 
-    pub(super) fn on_segment(&mut self, mss: u64) {
+    /// Changes the payload of a full segment to `mss` bytes.
+    pub fn on_segment(&mut self, mss: u64) {
         self.control.on_segment(mss);
     }
 
-    pub(super) fn on_reordered(&mut self, to: Level) {
+    /// Limits the window after a segment that was late, not lost.
+    pub fn on_reordered(&mut self, to: Level) {
         self.control.on_reordered(to);
     }
 
-    pub(super) fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
+    /// Ends a recovery while `flight` bytes are outstanding.
+    pub fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         self.control.on_recovered(flight, recovered);
     }
 
     /// Lowers cwnd to `window`, because nothing was sent for longer than the RTO.
-    pub(super) fn on_idle(&mut self, window: u64) {
+    pub fn on_idle(&mut self, window: u64) {
         self.control.on_idle(window);
         self.update_cwnd();
     }
