@@ -45,6 +45,7 @@ KINDS = {
     "arq": Kind("Link layer", "explanation/links/index", "wireless.arq", "none"),
     "jitter": Kind("Jitter", "explanation/links/jitter", "wireless.down.jitter", "none"),
     "middlebox": Kind("Middlebox", "explanation/middleboxes", "middlebox", "none", "wavelan"),
+    "stack": Kind("QUIC stack", "explanation/quic", "stack", "noq"),
     "profile": Kind("Profile", "development/validation/linux", "profile", "plain"),
     "path": Kind("Ready path", "explanation/links/index", "", ""),
 }

@@ -1,11 +1,15 @@
 //! QUIC flows in the simulator: transfers, losses, shares, repetition.
 
-use lasthop_base::Time;
+use lasthop_base::{Choice, Duration, Time};
 use lasthop_engine::{Engine, FlowSide, NoEndpoint, StackFlow, Traffic};
-use lasthop_quic::{Congestion, Quic, Settings};
+use lasthop_quic::{Congestion, Settings, pair};
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::assemble::assemble_with;
-use lasthop_wire::FlowId;
+use lasthop_stack::quic::{self, Library};
+use lasthop_tcp::Config;
+use lasthop_tcp::sender::congestion;
+use lasthop_wire::{FlowId, LossReason};
+use std::sync::Arc;
 
 fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
     let mut draft = Draft::load(path).expect("a path");
@@ -18,7 +22,7 @@ fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
 /// Runs the scenario with a QUIC download in place of its first flow: the destination opens the connection.
 fn run(scenario: &Scenario, settings: &Settings, bytes: Option<u64>) -> Engine {
     let make = || {
-        let ends = Quic::pair(settings, false);
+        let ends = pair(settings, false);
         Traffic::NoEndpoint(NoEndpoint::Stack(Box::new(StackFlow::new(ends, FlowSide::Destination, bytes))))
     };
     let mut engine = assemble_with(scenario, settings.seed, &|flow| (flow == 0).then(make));
@@ -32,14 +36,44 @@ fn delivered(engine: &Engine) -> u64 {
     flow.delivered()[0]
 }
 
-/// Every congestion control with a name in QUIC stacks is one of quinn-proto's controls.
+/// Settings of a stack of this library.
+fn stack(library: Library) -> quic::Settings {
+    quic::Settings { library, ..quic::Settings::default() }
+}
+
+/// The settings of each library, with each of its own controls, and noq with three controls of `lasthop-tcp`.
+fn all_stacks() -> Vec<(String, Settings)> {
+    let mut all = Vec::new();
+    for library in [Library::Noq, Library::Quinn] {
+        for name in library.controls() {
+            let congestion = Congestion::named(name).expect("a control");
+            let settings = Settings { stack: stack(library), congestion, ..Settings::default() };
+            all.push((format!("{library:?} {name}"), settings));
+        }
+    }
+    for name in ["reno", "cubic", "bbr", "bbr3", "vegas"] {
+        let congestion = Congestion::Lasthop(Arc::new(Config {
+            congestion: Choice::named(congestion::ALL, name),
+            ..Config::default()
+        }));
+        all.push((format!("Noq, Lasthop's {name}"), Settings { congestion, ..Settings::default() }));
+    }
+    all
+}
+
+/// Every control of a library has an equivalent in the catalogue, and each name in the catalogue is a library's control.
 #[test]
 fn controls_have_the_names_of_the_catalogue() {
     let catalogue = lasthop_scenario::Catalogue::default();
     let mechanisms = &catalogue.tcp.congestion.info().mechanisms;
-    let names: Vec<&str> = mechanisms.iter().filter_map(|info| info.quic_name).collect();
-    assert_eq!(names.len(), Congestion::ALL.len());
-    assert!(names.iter().all(|name| Congestion::named(name).is_some()), "{names:?}");
+    let mut names: Vec<&str> = mechanisms.iter().filter_map(|info| info.quic_name).collect();
+    names.sort_unstable();
+    for library in [Library::Noq, Library::Quinn] {
+        let mut own = library.controls().to_vec();
+        own.sort_unstable();
+        assert_eq!(own, names, "{library:?}");
+        assert!(own.iter().all(|name| Congestion::named(name).is_some()), "{own:?}");
+    }
 }
 
 /// Without losses, a download fills the link. A datagram of 1472 bytes has 1500 bytes on the link and at least 1435 bytes
@@ -47,9 +81,11 @@ fn controls_have_the_names_of_the_catalogue() {
 #[test]
 fn a_download_fills_a_clean_link() {
     let scenario = scenario("rate=10Mbit/s,rtt=60ms,queue=1bdp,duration=20s", &[]);
-    let engine = run(&scenario, &Settings::default(), None);
-    let share = delivered(&engine) as f64 * 8.0 / 20.0 / 10e6;
-    assert!(share > 0.93 * 1435.0 / 1500.0 && share < 1456.0 / 1500.0, "{share}");
+    for (name, settings) in all_stacks() {
+        let engine = run(&scenario, &settings, None);
+        let share = delivered(&engine) as f64 * 8.0 / 20.0 / 10e6;
+        assert!(share > 0.93 * 1435.0 / 1500.0 && share < 1456.0 / 1500.0, "{name}: {share}");
+    }
 }
 
 /// Every byte arrives over paths with losses, copies, damage and reordering, and no datagram is left in flight.
@@ -69,18 +105,14 @@ fn transfers_complete_over_hostile_paths() {
         ("reordering", &[("path.down.jitter", "random"), ("path.down.corrupt", "0.02")]),
     ] {
         let scenario = scenario("rate=10Mbit/s,rtt=40ms,queue=50packets,duration=900s", settings);
-        for seed in 1..=8 {
-            for congestion in [Congestion::Cubic, Congestion::NewReno] {
-                let settings = Settings { seed, congestion, ..Settings::default() };
+        for (stack, settings) in all_stacks() {
+            for seed in 1..=4 {
+                let settings = Settings { seed, ..settings.clone() };
                 let engine = run(&scenario, &settings, Some(300_000));
                 let flow = engine.stack_flow(FlowId(0)).expect("stacks");
-                assert_eq!(
-                    (flow.failure(), flow.delivered()[0]),
-                    (None, 300_000),
-                    "{name}, {seed}, {congestion:?}"
-                );
-                assert!(engine.account(FlowId(0)).completed.is_some(), "{name}, {seed}");
-                assert_eq!(flow.in_flight(), 0, "{name}, {seed}");
+                assert_eq!((flow.failure(), flow.delivered()[0]), (None, 300_000), "{name}, {stack}, {seed}");
+                assert!(engine.account(FlowId(0)).completed.is_some(), "{name}, {stack}, {seed}");
+                assert_eq!(flow.in_flight(), 0, "{name}, {stack}, {seed}");
             }
         }
     }
@@ -90,13 +122,15 @@ fn transfers_complete_over_hostile_paths() {
 #[test]
 fn runs_repeat() {
     let scenario = scenario("rate=10Mbit/s,rtt=60ms,queue=50packets,loss=0.5%,duration=20s", &[]);
-    let once = |seed| {
-        let engine = run(&scenario, &Settings { seed, ..Settings::default() }, None);
-        let flow = engine.stack_flow(FlowId(0)).expect("stacks");
-        (flow.delivered(), flow.sent(), flow.in_flight())
-    };
-    assert_eq!(once(3), once(3));
-    assert_ne!(once(3), once(4));
+    for (name, settings) in all_stacks() {
+        let once = |seed| {
+            let engine = run(&scenario, &Settings { seed, ..settings.clone() }, None);
+            let flow = engine.stack_flow(FlowId(0)).expect("stacks");
+            (flow.delivered(), flow.sent(), flow.in_flight())
+        };
+        assert_eq!(once(3), once(3), "{name}");
+        assert_ne!(once(3), once(4), "{name}");
+    }
 }
 
 /// A QUIC flow and a TCP flow share a link: both get a part, and the link stays full.
@@ -114,12 +148,84 @@ fn quic_and_tcp_share_a_link() {
 #[test]
 fn small_datagrams_have_their_overhead() {
     let scenario = scenario("rate=10Mbit/s,rtt=60ms,queue=1bdp,duration=20s", &[]);
-    let of = |initial_mtu, largest_mtu| {
-        let settings = Settings { initial_mtu, largest_mtu, ..Settings::default() };
-        delivered(&run(&scenario, &settings, None)) as f64
+    let of = |datagram, discovers_mtu| {
+        let stack = quic::Settings { discovers_mtu, ..quic::Settings::default() };
+        delivered(&run(&scenario, &Settings { stack, datagram, ..Settings::default() }, None)) as f64
     };
-    let (small, discovered, full) = (of(1200, 1200), of(1200, 1472), of(1472, 1472));
+    let (small, discovered, full) = (of(1200, false), of(1472, true), of(1472, false));
     let expected = (1163.0 / 1228.0) / (1435.0 / 1500.0);
     assert!((small / full / expected - 1.0).abs() < 0.01, "{}", small / full);
     assert!(discovered > 0.99 * full, "{}", discovered / full);
+}
+
+/// An ACK for every tenth packet in place of every second one: the destination sends a fifth of the datagrams.
+#[test]
+fn the_sender_requests_fewer_acks() {
+    let scenario = scenario("rate=10Mbit/s,rtt=60ms,queue=1bdp,duration=20s", &[]);
+    for library in [Library::Noq, Library::Quinn] {
+        let of = |packets_per_ack, max_ack_delay| {
+            let max_ack_delay = Duration::from_millis(max_ack_delay);
+            let stack = quic::Settings { packets_per_ack, max_ack_delay, ..stack(library) };
+            let engine = run(&scenario, &Settings { stack, ..Settings::default() }, None);
+            let [data, acks] = engine.stack_flow(FlowId(0)).expect("stacks").sent();
+            data as f64 / acks as f64
+        };
+        let (usual, rare, timed) = (of(2, 25), of(10, 25), of(1000, 1));
+        assert!((usual - 2.0).abs() < 0.1 && rare > 8.0, "{library:?}: {usual}, {rare} packets per ACK");
+        // A full datagram takes 1.2 ms on the link, so the delay of 1 ms ends before the next packet.
+        assert!(timed < 1.5, "{library:?}: {timed} packets per ACK");
+    }
+}
+
+/// A flow control window below the BDP limits goodput to one window per RTT, at most.
+#[test]
+fn a_flow_control_window_limits_goodput() {
+    let scenario = scenario("rate=10Mbit/s,rtt=100ms,queue=1bdp,duration=20s", &[]);
+    for library in [Library::Noq, Library::Quinn] {
+        let stack = quic::Settings { receive_window: 50_000, ..stack(library) };
+        let bytes = delivered(&run(&scenario, &Settings { stack, ..Settings::default() }, None)) as f64;
+        let windows = bytes / 50_000.0 / (20.0 / 0.1);
+        assert!(windows > 0.6 && windows <= 1.0, "{library:?}: {windows} windows per RTT");
+    }
+}
+
+/// An initial window of 40 datagrams at once overflows a queue of 20 packets. Paced datagrams overflow it rarely (BBR
+/// begins with 2.77 windows per RTT) or not at all.
+#[test]
+fn pacing_spreads_the_initial_window() {
+    let scenario = scenario("rate=10Mbit/s,rtt=60ms,queue=20packets,duration=10s", &[]);
+    for (name, settings) in
+        all_stacks().into_iter().filter(|(_, settings)| settings.stack.library == Library::Noq)
+    {
+        let overflows = |is_paced| {
+            let stack = quic::Settings { is_paced, ..settings.stack };
+            let settings = Settings { stack, initial_window: Some(40 * 1472), ..settings.clone() };
+            let engine = run(&scenario, &settings, Some(50_000));
+            assert!(engine.account(FlowId(0)).completed.is_some(), "{name}");
+            engine.account(FlowId(0)).lost[LossReason::QueueFull]
+        };
+        let (paced, burst) = (overflows(true), overflows(false));
+        assert!(4 * paced < burst, "{name}: {paced} with pacing, {burst} without");
+    }
+}
+
+/// The controls of `lasthop-tcp` under noq and under TCP: the same algorithm has a similar goodput. Reno under TCP counts
+/// an ACK of two segments as one (RFC 5681); with byte counting both grow equally fast.
+#[test]
+fn a_control_has_a_similar_goodput_under_both_transports() {
+    let path = "rate=10Mbit/s,rtt=60ms,queue=50packets,loss=0.5%,duration=120s";
+    for name in ["reno", "cubic", "bbr"] {
+        let settings = [("congestion", name), ("ack_counting", "bytes"), ("reduction", "at_once")];
+        let goodput = |kind: &str| -> f64 {
+            let scenario = scenario(
+                path,
+                &[&settings[..], &[("flow.bulk.kind", kind), ("flow.bulk.stack.control", "lasthop")]]
+                    .concat(),
+            );
+            let outcome = lasthop_sim::run(&scenario, 1);
+            outcome.flows[0].delivered_bytes as f64
+        };
+        let (tcp, quic) = (goodput("tcp"), goodput("quic"));
+        assert!((quic / tcp - 1.0).abs() < 0.25, "{name}: {tcp} bytes by TCP, {quic} by QUIC");
+    }
 }

@@ -43,6 +43,8 @@ pub struct Catalogue {
     pub link: lasthop_net::Catalogue,
     /// Mechanisms of a node.
     pub node: lasthop_middlebox::Catalogue,
+    /// QUIC stacks of a flow.
+    pub quic: lasthop_stack::quic::Catalogue,
     /// Source of the scenario and trace files.
     pub files: Arc<dyn FileSource>,
 }
@@ -53,6 +55,7 @@ impl Default for Catalogue {
             tcp: Default::default(),
             link: Default::default(),
             node: Default::default(),
+            quic: Default::default(),
             files: Arc::new(Disk),
         }
     }
@@ -69,16 +72,17 @@ impl Catalogue {
         Draft::parse_with(&Arc::new(self.clone()), text, name)
     }
 
-    /// Every kind of mechanism, in this order: sender, receiver, links, nodes.
+    /// Every kind of mechanism, in this order: sender, receiver, links, nodes, flows.
     pub fn seams(&self) -> Vec<&SeamInfo> {
         let ends_and_links = self.tcp.seams().into_iter().chain(self.link.seams());
-        ends_and_links.chain(self.node.seams()).collect()
+        ends_and_links.chain(self.node.seams()).chain(self.quic.seams()).collect()
     }
 
     pub(crate) fn of_side(&self, side: &str) -> Vec<&SeamInfo> {
         let mut seams = match side {
             "link" => self.link.seams(),
             "node" => self.node.seams(),
+            "flow" => self.quic.seams(),
             _ => self.tcp.seams(),
         };
         seams.retain(|seam| seam.side == side);

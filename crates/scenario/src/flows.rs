@@ -15,7 +15,8 @@ use crate::scenario::{Flow, Pattern, Quic, Traffic, Transfer};
 use crate::source::Span;
 use crate::suggest::among;
 use crate::tree::{TomlEntry, TomlTable};
-use lasthop_base::{Duration, Info, Need, Rate, Spread, Time, Value};
+use lasthop_base::{Choice, Duration, Info, Need, Rate, Spread, Time, Value};
+use lasthop_stack::quic::{self as stack, ControlFrom};
 use lasthop_tcp::Config;
 use lasthop_tcp::config::UserTimeouts;
 use lasthop_tcp::profile::{self, Profile};
@@ -178,7 +179,8 @@ fn some_keys(
     names: &[&str],
 ) -> Result<Fields, Problem> {
     let is_wanted = |name: &str| names.contains(&name);
-    let keys: Vec<Key> = language::flow("tcp").iter().filter(|key| is_wanted(key.name)).cloned().collect();
+    let keys: Vec<Key> =
+        language::plain_flow("tcp").iter().filter(|key| is_wanted(key.name)).cloned().collect();
     let entries = table.entries.iter().filter(|entry| is_wanted(&entry.key)).cloned().collect();
     reader.given(head, &TomlTable { entries }, &keys)
 }
@@ -195,7 +197,7 @@ fn equal_flows(
     let path = format!("flow.{}", entry.key);
     let head = TableHead { path: &path, place: entry.place };
     let kind = kind(reader, head, table)?;
-    let fields = reader.read(head, table, &[], language::flow(kind))?;
+    let fields = reader.read(head, table, &[], &language::flow(reader.catalogue, kind))?;
     let from = end_node(reader, head, &fields, net, "from")?;
     let to = end_node(reader, head, &fields, net, "to")?;
     let place = fields.place("to").unwrap_or(entry.place);
@@ -219,7 +221,12 @@ fn equal_flows(
         Traffic::Tcp { transfer, source, .. } if kind == language::QUIC => {
             Some(quic(reader, head, table, &fields, (transfer, source))?)
         }
-        _ => None,
+        _ => {
+            for seam in reader.catalogue.of_side("flow") {
+                reader.resolved.omit(&path, seam.name);
+            }
+            None
+        }
     };
     let span = |key| fields.duration(key).unwrap_or(Duration::ZERO);
     let opaque = fields.flag("opaque").unwrap_or(false);
@@ -506,19 +513,32 @@ fn quic(
             )
             .help("set `transfer`, `arrivals` or `count`, or kind = \"tcp\""));
     }
-    let Some(congestion) = source.congestion.info.quic_name else {
-        let known = reader.catalogue.tcp.congestion.info().mechanisms.iter();
-        let known: Vec<&str> = known.filter(|info| info.quic_name.is_some()).map(|info| info.name).collect();
-        let name = source.congestion.info.name;
-        return Err(reader
-            .problem(
-                table.find("sender").map_or(head.place, |entry| entry.place),
-                format!(
-                    "{}: the QUIC stack has no congestion control `{name}`",
-                    head.key("sender.congestion")
-                ),
-            )
-            .help(format!("set one of: {}", known.join(", "))));
+    let mut choice = Choice::of(&stack::DEFAULT);
+    for seam in reader.catalogue.of_side("flow") {
+        if let Some(selection) = fields.selection(seam.name) {
+            reader.catalogue.quic.select(&mut choice, seam, selection);
+        }
+    }
+    let stack = (choice.build)(&choice.values);
+    let own = source.congestion.info.quic_name.filter(|name| stack.library.controls().contains(name));
+    let control = match (stack.control_from, own) {
+        (ControlFrom::Library | ControlFrom::Either, Some(own)) => Some(own),
+        (ControlFrom::Either | ControlFrom::Lasthop, _) if stack.library.accepts_controls() => None,
+        _ => {
+            let controls = stack.library.controls();
+            let known = reader.catalogue.tcp.congestion.info().mechanisms.iter();
+            let is_known = |info: &&&Info| info.quic_name.is_some_and(|name| controls.contains(&name));
+            let known: Vec<&str> = known.filter(is_known).map(|info| info.name).collect();
+            let (name, stack) = (source.congestion.info.name, choice.info.name);
+            let message =
+                format!("{}: {stack} has no congestion control `{name}`", head.key("sender.congestion"));
+            return Err(reader
+                .problem(table.find("sender").map_or(head.place, |entry| entry.place), message)
+                .help(format!(
+                    "set one of: {}; or stack = \"noq\", which runs every control",
+                    known.join(", ")
+                )));
+        }
     };
     let datagram = u64::from(source.segment) + LONGER_HEADERS;
     if datagram < SMALLEST_DATAGRAM {
@@ -533,7 +553,8 @@ fn quic(
             .help(format!("set segment = \"{} bytes\" or more", SMALLEST_DATAGRAM - LONGER_HEADERS)));
     }
     Ok(Quic {
-        congestion,
+        stack,
+        control,
         datagram: u16::try_from(datagram).unwrap_or(u16::MAX),
         initial_window: source.initial_window,
         ecn: source.ecn,

@@ -7,7 +7,7 @@ mod flows;
 mod links;
 mod sender;
 
-pub(crate) use flows::{any_flow, flow, is_stream};
+pub(crate) use flows::{any_flow, flow, is_stream, plain_flow};
 pub(crate) use links::{direction, link_ends, put_direction};
 pub(crate) use sender::sender;
 
@@ -86,7 +86,7 @@ pub(crate) fn receiver(catalogue: &Catalogue) -> Vec<Key> {
     seam_keys(catalogue, "receiver")
 }
 
-/// Keys that select the mechanisms of a side (`sender`, `receiver`, `link` or `node`). If a bare amount can select the
+/// Keys that select the mechanisms of a side (`sender`, `receiver`, `link`, `node` or `flow`). If a bare amount can select the
 /// mechanism (as for queues), the default is an amount.
 fn seam_keys(catalogue: &Catalogue, side: &str) -> Vec<Key> {
     let key = |seam: &SeamInfo| {
@@ -96,7 +96,8 @@ fn seam_keys(catalogue: &Catalogue, side: &str) -> Vec<Key> {
     catalogue.of_side(side).into_iter().map(key).collect()
 }
 
-/// Names of the keys of a node, of a sender, of a receiver, or of one direction of a link (`side` is then `link`).
+/// Names of the keys of a node, of a sender, of a receiver, or of one direction of a link (`side` is then `link`). For
+/// `flow`, only the keys that select a mechanism.
 pub(crate) fn names(catalogue: &Catalogue, side: &str) -> Vec<&'static str> {
     let seam_keys = catalogue.of_side(side).into_iter().map(|seam| seam.name);
     match side {
@@ -113,7 +114,7 @@ pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
     match top {
         "link" => has(link_ends()) || names(catalogue, top).contains(&name),
         "node" => names(catalogue, top).contains(&name),
-        "flow" => TRAFFIC.iter().any(|kind| has(flow(kind))),
+        "flow" => TRAFFIC.iter().any(|kind| has(plain_flow(kind))) || names(catalogue, top).contains(&name),
         _ => true,
     }
 }
@@ -131,7 +132,8 @@ pub(crate) fn tables_with_key(catalogue: &Catalogue, name: &str) -> Vec<String> 
         tables.push(("[flow.NAME]".to_owned(), any_flow()))
     } else {
         let kinds = TRAFFIC.iter().filter(|kind| **kind != QUIC);
-        tables.extend(kinds.map(|kind| (format!("[flow.NAME] with kind = \"{kind}\""), flow(kind).to_vec())));
+        tables
+            .extend(kinds.map(|kind| (format!("[flow.NAME] with kind = \"{kind}\""), flow(catalogue, kind))));
     }
     tables.into_iter().filter(|(_, keys)| is_here(keys)).map(|(table, _)| table).collect()
 }

@@ -95,10 +95,9 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
     ));
     sections.push(section("[flow.NAME]", "Keys of every flow.", "flow.NAME", &language::any_flow()));
     for kind in TRAFFIC.iter().filter(|kind| **kind != QUIC) {
-        let own: Vec<Key> = language::flow(kind)
-            .iter()
+        let own: Vec<Key> = language::flow(catalogue, kind)
+            .into_iter()
             .filter(|key| !language::any_flow().iter().any(|any| any.name == key.name))
-            .cloned()
             .collect();
         let title = format!("[flow.NAME] with kind = \"{kind}\"");
         let text = if language::is_stream(kind) { QUIC_KEYS } else { "" };
@@ -123,7 +122,7 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
 /// A QUIC flow has the keys of a TCP flow.
 const QUIC_KEYS: &str = "A flow with kind = \"quic\" has the same keys, and those of sender and receiver. A QUIC flow uses `transfer`, \
                          `arrivals`, `segment` (a full datagram has the size of a full segment), `ecn`, \
-                         `sender.congestion` (reno, cubic) and `sender.initial_window`; the others change nothing.";
+                         `stack`, and of sender and receiver `congestion`, `initial_window`, `initial_ssthresh`, `ack_counting` and `slow_start`; the others change nothing.";
 
 const DOCUMENT: &str = "Keys above all tables.";
 

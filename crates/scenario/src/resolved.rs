@@ -112,6 +112,15 @@ impl Resolved {
         self.sections.extend(below);
     }
 
+    /// Discards a key that changes nothing, and its table.
+    pub(crate) fn omit(&mut self, path: &str, key: &str) {
+        let table = format!("{path}.{key}");
+        self.sections.retain(|section| section.path != table);
+        for section in self.sections.iter_mut().filter(|section| section.path == path) {
+            section.lines.retain(|line| line.key != key);
+        }
+    }
+
     /// Replaces a value that depends on the whole scenario. The text `from` is added to the key's comment.
     pub(crate) fn replace(&mut self, path: &str, key: &str, value: Value, from: &str) {
         let sections = self.sections.iter_mut().filter(|section| section.path == path);

@@ -90,15 +90,19 @@ pub struct Flow {
     pub opaque: bool,
     /// Traffic of the flow.
     pub traffic: Traffic,
-    /// QUIC in place of TCP. `traffic` then is [`Traffic::Tcp`], of which only the transfer applies.
+    /// QUIC in place of TCP. `traffic` then is [`Traffic::Tcp`], of which the transfer and the congestion control apply.
     pub quic: Option<Quic>,
 }
 
 /// A QUIC connection in place of TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Quic {
-    /// Congestion control, as QUIC stacks name it ([`Info::quic_name`](lasthop_base::Info::quic_name)).
-    pub congestion: &'static str,
+    /// QUIC stack and its settings.
+    pub stack: lasthop_stack::quic::Settings,
+    /// Congestion control of the QUIC library, as the library names it
+    /// ([`Info::quic_name`](lasthop_base::Info::quic_name)); `None`: the control that the source's TCP configuration
+    /// selects.
+    pub control: Option<&'static str>,
     /// UDP payload of a full datagram, bytes, at least 1200: with real headers, a full datagram has the size of a full TCP
     /// segment with timestamps on the link.
     pub datagram: u16,

@@ -127,8 +127,9 @@ fn vary(keys: &[Key], table: &mut Value) {
 }
 
 fn flow(catalogue: &Catalogue, kind: &str) -> Value {
-    let mut flow = object("", language::flow(kind));
-    vary(language::flow(kind), &mut flow);
+    let keys = language::flow(catalogue, kind);
+    let mut flow = object("", &keys);
+    vary(&keys, &mut flow);
     if let Some(properties) = flow.get_mut("properties").and_then(Value::as_object_mut) {
         properties.insert("kind".into(), json!({ "const": kind }));
         for (end, keys) in

@@ -4,8 +4,8 @@
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::inline;
-use crate::key::{Key, ValueType};
-use crate::language;
+use crate::key::ValueType;
+use crate::language::{self, TRAFFIC};
 use crate::links::SERVICES;
 use crate::nodes;
 use crate::problem::Problem;
@@ -33,8 +33,8 @@ pub(crate) enum Level<'c> {
     Link,
     Direction,
     Node,
-    /// A flow, with the keys for its kind of traffic.
-    Flow(&'static [Key]),
+    /// A flow with this kind of traffic.
+    Flow(&'static str),
     End(&'static str),
     /// A mechanism. The next part is a parameter, which depends on the chosen mechanism and is checked later.
     Mechanism(&'c SeamInfo),
@@ -138,7 +138,7 @@ impl<'c> Level<'c> {
                 is_there.then(|| match top {
                     "link" => Level::Link,
                     "node" => Level::Node,
-                    _ => Level::Flow(language::flow(kind(&draft.document, part))),
+                    _ => Level::Flow(kind(&draft.document, part)),
                 })
             }
             Level::Link if matches!(part, "down" | "up") => Some(Level::Direction),
@@ -146,10 +146,14 @@ impl<'c> Level<'c> {
             Level::Link | Level::Direction if SERVICES.contains(&part) => Some(Level::Service),
             Level::Link | Level::Direction => of_side("link"),
             Level::Node => of_side("node"),
-            Level::Flow(keys) => keys.iter().find(|key| key.name == part).map(|key| match key.value_type {
-                ValueType::Table => Level::End(key.name),
-                _ => Level::Value,
-            }),
+            Level::Flow(kind) => {
+                let key = language::plain_flow(kind).iter().find(|key| key.name == part);
+                let own = key.map(|key| match key.value_type {
+                    ValueType::Table => Level::End(key.name),
+                    _ => Level::Value,
+                });
+                own.or_else(|| of_side("flow").filter(|_| language::is_stream(kind)))
+            }
             Level::End(side) => of_side(side),
             Level::Mechanism(_) | Level::Route(1) => Some(Level::Value),
             Level::Route(more) => Some(Level::Route(more - 1)),
@@ -180,7 +184,7 @@ impl<'c> Level<'c> {
             }
             Level::Direction => language::names(catalogue, "link"),
             Level::Node => language::names(catalogue, "node"),
-            Level::Flow(keys) => keys.iter().map(|key| key.name).collect(),
+            Level::Flow(kind) => language::flow(catalogue, kind).iter().map(|key| key.name).collect(),
             Level::End(side) => language::names(catalogue, side),
             Level::Mechanism(_) | Level::Route(_) | Level::Service | Level::Value => {
                 return problem(draft, at, format!("`{before}` has no keys below it"))
@@ -324,7 +328,7 @@ fn each_candidate(draft: &Draft, visit: &mut dyn FnMut(&[&str])) {
     }
     let sides = ["sender", "receiver"].map(|side| (side, language::names(catalogue, side)));
     for flow in document.table("flow").map(|flows| &flows.entries[..]).unwrap_or_default() {
-        for key in language::flow(kind(document, &flow.key)) {
+        for key in language::flow(catalogue, kind(document, &flow.key)) {
             let side = sides
                 .iter()
                 .find(|(side, _)| *side == key.name && matches!(key.value_type, ValueType::Table));
@@ -347,10 +351,14 @@ fn walk<'t>(table: &'t TomlTable, prefix: &mut Vec<&'t str>, visit: &mut dyn FnM
     }
 }
 
-fn kind<'a>(document: &'a TomlTable, flow: &str) -> &'a str {
+/// Kind of a flow's traffic. An unknown kind counts as datagrams.
+fn kind(document: &TomlTable, flow: &str) -> &'static str {
     let flow = document.table("flow").and_then(|flows| flows.table(flow));
     let kind = flow.and_then(|flow| flow.find("kind")).and_then(|entry| entry.node.scalar());
-    kind.unwrap_or("tcp")
+    match kind {
+        None => "tcp",
+        Some(kind) => TRAFFIC.iter().find(|known| **known == kind).unwrap_or(&TRAFFIC[TRAFFIC.len() - 1]),
+    }
 }
 
 /// Position of one part of a path in the source text. If the path omits a part, the position of the whole path.

@@ -26,21 +26,22 @@ pub(crate) fn traffic(flow: &Flow, seed: u64) -> Traffic {
     use crate::applications;
     use lasthop_base::Stream;
     use lasthop_engine::{FlowSide, NoEndpoint, StackFlow};
-    use lasthop_quic::{Congestion, Quic, Settings};
-    let settings = match flow.quic {
-        None => Settings::default(),
-        Some(quic) => Settings {
-            congestion: Congestion::named(quic.congestion).unwrap_or(Congestion::NewReno),
+    use lasthop_quic::{Congestion, Settings};
+    let own = |name| Congestion::named(name).unwrap_or(Congestion::NewReno);
+    let settings = match (flow.quic, &flow.traffic) {
+        (Some(quic), lasthop_scenario::Traffic::Tcp { source, .. }) => Settings {
+            stack: quic.stack,
+            congestion: quic.control.map_or_else(|| Congestion::Lasthop(source.clone()), own),
             seed: Stream::named(seed, &format!("flow.{}.quic", flow.name)).draw(),
-            initial_mtu: quic.datagram,
-            largest_mtu: quic.datagram,
+            datagram: quic.datagram,
             initial_window: Some(u64::from(quic.initial_window) * u64::from(quic.datagram)),
             ecn: quic.ecn,
             ..Settings::default()
         },
+        _ => Settings::default(),
     };
     let bytes = applications::size_of(flow, seed);
-    let ends = Quic::pair(&settings, true);
+    let ends = lasthop_quic::pair(&settings, true);
     Traffic::NoEndpoint(NoEndpoint::Stack(Box::new(StackFlow::new(ends, FlowSide::Source, bytes))))
 }
 

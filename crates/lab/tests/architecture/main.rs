@@ -16,7 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("base", &["sources"]),
     ("wire", &["base", "sources"]),
     ("stack", &["base", "wire", "sources"]),
-    ("quic", &["base", "wire", "stack", "sources"]),
+    ("quic", &["base", "wire", "tcp", "stack", "sources"]),
     ("tcp", &["base", "wire", "sources"]),
     ("net", &["base", "wire", "sources"]),
     ("capture", &["base", "wire"]),
@@ -26,7 +26,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("emu", &["base", "wire", "tcp", "host", "os", "engine", "capture"]),
     ("middlebox", &["base", "wire", "tcp", "sources"]),
     ("engine", &["base", "wire", "stack", "net", "tcp", "middlebox", "sources"]),
-    ("scenario", &["base", "net", "tcp", "middlebox", "scenarios", "sources"]),
+    ("scenario", &["base", "stack", "net", "tcp", "middlebox", "scenarios", "sources"]),
     (
         "sim",
         &[

@@ -1,7 +1,8 @@
 //! Keys of a flow, for each kind of traffic.
 
-use super::{LONGEST, MAX_FLOWS, QUIC, SHORTEST, SPAN, TIME, TRAFFIC};
+use super::{LONGEST, MAX_FLOWS, QUIC, SHORTEST, SPAN, TIME, TRAFFIC, seam_keys};
 use crate::applications;
+use crate::catalogue::Catalogue;
 use crate::key::{Key, ValueType};
 use crate::text::plain;
 use lasthop_base::{Duration, Unit, Value};
@@ -19,7 +20,7 @@ pub(crate) fn any_flow() -> Vec<Key> {
             "kind",
             ValueType::Unit(Unit::Word(TRAFFIC)),
             "tcp",
-            "type of traffic; quic: a QUIC stack in place of TCP (quinn); cbr: datagrams at a constant bit rate; on_off: \
+            "type of traffic; quic: a QUIC stack in place of TCP (`stack`); cbr: datagrams at a constant bit rate; on_off: \
              the same with pauses",
         ),
         Key::default("start", ValueType::Unit(TIME), "0 s", "start time"),
@@ -39,9 +40,18 @@ pub(crate) fn any_flow() -> Vec<Key> {
     ]
 }
 
-/// Keys of a flow with this kind of traffic. An unknown kind gives the keys for datagrams. A QUIC flow has the keys of a
-/// TCP flow, so that a comparison can vary the kind.
-pub(crate) fn flow(kind: &str) -> &'static [Key] {
+/// Keys of a flow with this kind of traffic. An unknown kind gives the keys for datagrams. TCP flows and QUIC flows have
+/// the same keys, so that a comparison can vary the kind.
+pub(crate) fn flow(catalogue: &Catalogue, kind: &str) -> Vec<Key> {
+    let mut keys = plain_flow(kind).to_vec();
+    if is_stream(kind) {
+        keys.extend(seam_keys(catalogue, "flow"));
+    }
+    keys
+}
+
+/// As [`flow`], without the keys that select a mechanism.
+pub(crate) fn plain_flow(kind: &str) -> &'static [Key] {
     static KEYS: LazyLock<Vec<Vec<Key>>> =
         LazyLock::new(|| TRAFFIC.iter().map(|kind| listed_flow(kind)).collect());
     &KEYS[TRAFFIC.iter().position(|known| *known == kind).unwrap_or(TRAFFIC.len() - 1)]

@@ -1,0 +1,179 @@
+//! Delivery rate samples from QUIC packets, one per ACK (draft-ietf-ccwg-bbr §4.1).
+//!
+//! QUIC never sends a packet number twice. The state at the sending of a packet is therefore found by the packet's number.
+//! Data begins at offset 0; each packet, also one that repeats lost frames, has the next offsets.
+
+use lasthop_base::{Duration, Time};
+use lasthop_tcp::Range;
+use lasthop_tcp::sender::congestion::{LostSegment, RateSample};
+use std::collections::BTreeMap;
+
+/// A packet in flight, with the sampler's state when the packet was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamp {
+    pub(crate) range: Range,
+    pub(crate) sent_at: Time,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    app_limited: bool,
+    in_flight: u64,
+    lost: u64,
+}
+
+/// Packets in flight, and totals.
+#[derive(Debug, Default)]
+pub(crate) struct Sampler {
+    /// Packets in flight by number. The three packet number spaces of a handshake share the map: a number of a later
+    /// space replaces the same number of an earlier space.
+    stamps: BTreeMap<u64, Stamp>,
+    nxt: u64,
+    in_flight: u64,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    lost: u64,
+    /// Value of `delivered` at which the last application-limited data is delivered; 0: not application-limited.
+    limited_until: u64,
+}
+
+impl Sampler {
+    /// End of the data sent.
+    pub(crate) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limited_until > 0
+    }
+
+    /// Number of bytes of lost packets.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Records a sent packet and returns the packet's offsets.
+    pub(crate) fn on_sent(&mut self, now: Time, number: u64, bytes: u64) -> Range {
+        if self.in_flight == 0 {
+            (self.first_sent_at, self.delivered_at) = (now, now);
+        }
+        let range = Range { start: self.nxt, end: self.nxt + bytes };
+        self.nxt = range.end;
+        self.in_flight += bytes;
+        let stamp = Stamp {
+            range,
+            sent_at: now,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            app_limited: self.is_limited(),
+            in_flight: self.in_flight,
+            lost: self.lost,
+        };
+        self.stamps.insert(number, stamp);
+        range
+    }
+
+    /// Records the delivery of a packet. `None`: the packet is unknown.
+    pub(crate) fn on_delivered(&mut self, number: u64) -> Option<Stamp> {
+        let stamp = self.stamps.remove(&number)?;
+        let bytes = stamp.range.len();
+        self.in_flight = self.in_flight.saturating_sub(bytes);
+        self.delivered += bytes;
+        Some(stamp)
+    }
+
+    /// Records the loss of a packet.
+    pub(crate) fn on_lost(&mut self, number: u64) -> Option<LostSegment> {
+        let stamp = self.stamps.remove(&number)?;
+        let bytes = stamp.range.len();
+        self.in_flight = self.in_flight.saturating_sub(bytes);
+        self.lost += bytes;
+        Some(LostSegment {
+            range: stamp.range,
+            in_flight: stamp.in_flight,
+            lost: self.lost - stamp.lost,
+            delivered: self.delivered,
+            app_limited: stamp.app_limited,
+        })
+    }
+
+    /// Corrects the bytes in flight: packets of discarded packet number spaces are neither delivered nor lost.
+    pub(crate) fn set_in_flight(&mut self, bytes: u64) {
+        self.in_flight = bytes;
+    }
+
+    /// Marks packets sent from now on as application-limited, until the data now in flight is delivered.
+    pub(crate) fn mark_app_limited(&mut self) {
+        self.limited_until = (self.delivered + self.in_flight).max(1);
+    }
+
+    /// Returns the sample of an ACK. `newest`: the packet sent last among those that the ACK delivers; `shortest`:
+    /// smallest RTT.
+    pub(crate) fn sample(&mut self, now: Time, newest: &Stamp, shortest: Option<Duration>) -> RateSample {
+        self.delivered_at = now;
+        if self.delivered > self.limited_until {
+            self.limited_until = 0;
+        }
+        self.first_sent_at = newest.sent_at;
+        let interval = newest.sent_at.since(newest.first_sent_at).max(now.since(newest.delivered_at));
+        RateSample {
+            delivered: self.delivered - newest.delivered,
+            interval,
+            reliable: interval > Duration::ZERO && shortest.is_none_or(|shortest| shortest <= interval),
+            prior: newest.delivered,
+            total: self.delivered,
+            app_limited: newest.app_limited,
+            in_flight: newest.in_flight,
+            lost: self.lost - newest.lost,
+            rtt: Some(now.since(newest.sent_at)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    /// Packets of 1000 bytes are sent every 10 ms and acknowledged every 20 ms from 100 ms on: the slower rate counts.
+    #[test]
+    fn a_sample_is_the_slower_of_both_rates() {
+        let mut sampler = Sampler::default();
+        let mut events: Vec<(u64, bool, u64)> = (0..20).map(|k| (10 * k, true, k)).collect();
+        events.extend((0..20).map(|k| (100 + 20 * k, false, k)));
+        events.sort_unstable();
+        let mut sample = None;
+        for (time, is_sent, number) in events {
+            if is_sent {
+                sampler.on_sent(at(time), number, 1000);
+            } else {
+                let newest = sampler.on_delivered(number).expect("in flight");
+                sample = Some(sampler.sample(at(time), &newest, None));
+            }
+        }
+        let sample = sample.expect("a sample");
+        assert!((sample.bytes_per_sec() - 50_000.0).abs() < 1.0, "{sample:?}");
+        assert_eq!((sampler.in_flight(), sampler.nxt(), sample.total), (0, 20_000, 20_000));
+    }
+
+    #[test]
+    fn losses_count_from_the_time_of_sending() {
+        let mut sampler = Sampler::default();
+        for number in 0..4 {
+            sampler.on_sent(at(number), number, 1000);
+        }
+        assert_eq!(sampler.on_lost(0).expect("in flight").lost, 1000);
+        sampler.on_sent(at(10), 4, 1000);
+        let (old, new) = (sampler.on_lost(1).expect("in flight"), sampler.on_lost(4).expect("in flight"));
+        assert_eq!((old.lost, new.lost, sampler.lost(), sampler.in_flight()), (2000, 2000, 3000, 2000));
+        assert!(sampler.on_lost(4).is_none());
+    }
+}

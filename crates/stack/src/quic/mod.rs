@@ -1,0 +1,178 @@
+//! QUIC stacks that a flow can select, with their settings. This module has no QUIC: the crate `lasthop-quic` builds the
+//! stacks from these settings.
+
+mod noq;
+mod quinn;
+
+use lasthop_base::{Choice, Duration, Mechanism, Parameter, Seam, SeamInfo, Selection, Unit, Values};
+
+/// QUIC library that carries a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Library {
+    /// quinn-proto.
+    Quinn,
+    /// noq-proto, which began as a copy of quinn-proto.
+    Noq,
+}
+
+impl Library {
+    /// Names of the library's own congestion controls ([`Info::quic_name`](lasthop_base::Info::quic_name)).
+    pub fn controls(self) -> &'static [&'static str] {
+        match self {
+            Library::Quinn | Library::Noq => &["new_reno", "cubic"],
+        }
+    }
+
+    /// Whether the library also accepts the congestion controls of `lasthop-tcp`.
+    pub fn accepts_controls(self) -> bool {
+        self == Library::Noq
+    }
+}
+
+/// Origin of a flow's congestion control.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ControlFrom {
+    /// The QUIC library's control if the library has a control of this name, otherwise Lasthop's.
+    Either,
+    /// The QUIC library.
+    Library,
+    /// `lasthop-tcp`.
+    Lasthop,
+}
+
+/// Settings of a QUIC stack that scenarios select.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Settings {
+    /// QUIC library.
+    pub library: Library,
+    /// Origin of the congestion control.
+    pub control_from: ControlFrom,
+    /// Whether the stack spaces datagrams. Otherwise a stack sends as many as the congestion window permits.
+    pub is_paced: bool,
+    /// Whether datagrams begin with 1200 bytes and grow by path MTU discovery (RFC 8899).
+    pub discovers_mtu: bool,
+    /// Flow control windows of connection and stream, bytes.
+    pub receive_window: u64,
+    /// Number of packets per ACK that the sender requests (draft-ietf-quic-ack-frequency). With 2, the receiver's own
+    /// rule (RFC 9000 §13.2.2), the sender requests nothing.
+    pub packets_per_ack: u32,
+    /// Longest delay of an ACK that the sender requests, if [`Settings::packets_per_ack`] is not 2.
+    pub max_ack_delay: Duration,
+    /// Number of later packets that arrive before a packet counts as lost (RFC 9002 §6.1.1).
+    pub packet_threshold: u32,
+}
+
+impl Default for Settings {
+    /// Default settings of the default stack.
+    fn default() -> Settings {
+        (DEFAULT.build)(&DEFAULT.info.defaults())
+    }
+}
+
+/// Returns the settings of a stack.
+pub type Build = dyn Fn(&Values) -> Settings + Send + Sync;
+
+/// All QUIC stacks.
+pub const ALL: &[Mechanism<Build>] = &[noq::MECHANISM, quinn::MECHANISM];
+
+/// Default stack.
+pub const DEFAULT: Mechanism<Build> = noq::MECHANISM;
+
+/// List of the stacks that a flow can select. [`Catalogue::default`] has [`ALL`].
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    /// QUIC stacks.
+    pub stack: Seam<Build>,
+}
+
+impl Default for Catalogue {
+    fn default() -> Catalogue {
+        Catalogue {
+            stack: Seam::new("flow", "stack", "QUIC stack of a flow with kind = \"quic\"", &DEFAULT, ALL),
+        }
+    }
+}
+
+impl Catalogue {
+    /// Returns the descriptions of all kinds of mechanism.
+    pub fn seams(&self) -> Vec<&SeamInfo> {
+        vec![self.stack.info()]
+    }
+
+    /// Stores the selection in `choice`. Returns false if the kind of mechanism or the mechanism is unknown.
+    pub fn select(&self, choice: &mut Choice<Build>, seam: &SeamInfo, selection: &Selection) -> bool {
+        seam.name == self.stack.info().name && self.stack.select(selection, choice)
+    }
+}
+
+const MTU_DISCOVERY: Parameter = Parameter {
+    name: "mtu_discovery",
+    unit: Unit::Flag,
+    default: Some("false"),
+    doc: "begin with datagrams of 1200 bytes and find the path MTU; otherwise datagrams are full from the start",
+};
+const RECEIVE_WINDOW: Parameter = Parameter {
+    name: "receive_window",
+    unit: Unit::Bytes(1 << 10, 1 << 40),
+    default: Some("256 MB"),
+    doc: "flow control window of connection and stream",
+};
+const PACKETS_PER_ACK: Parameter = Parameter {
+    name: "packets_per_ack",
+    unit: Unit::Count(1, 1000),
+    default: Some("2"),
+    doc: "packets per ACK that the sender requests (ACK frequency extension); 2: no request (RFC 9000, section 13.2.2)",
+};
+const MAX_ACK_DELAY: Parameter = Parameter {
+    name: "max_ack_delay",
+    unit: Unit::Duration(Duration::from_millis(1), Duration::from_secs(10)),
+    default: Some("25 ms"),
+    doc: "longest delay of an ACK that the sender requests with packets_per_ack",
+};
+const PACKET_THRESHOLD: Parameter = Parameter {
+    name: "packet_threshold",
+    unit: Unit::Count(1, 10_000),
+    default: Some("3"),
+    doc: "later packets that arrive before a packet counts as lost",
+};
+
+/// Returns the settings that all stacks have.
+fn common(library: Library, values: &Values) -> Settings {
+    Settings {
+        library,
+        control_from: ControlFrom::Library,
+        is_paced: true,
+        discovers_mtu: values.flag(MTU_DISCOVERY.name),
+        receive_window: values.bytes(RECEIVE_WINDOW.name),
+        packets_per_ack: values.count(PACKETS_PER_ACK.name) as u32,
+        max_ack_delay: values.duration(MAX_ACK_DELAY.name),
+        packet_threshold: values.count(PACKET_THRESHOLD.name) as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Value;
+
+    /// Each stack can be selected, and its default settings name the stack's own library.
+    #[test]
+    fn each_stack_has_its_own_library() {
+        let libraries: Vec<Library> =
+            ALL.iter().map(|one| (one.build)(&one.info.defaults()).library).collect();
+        assert_eq!(libraries, [Library::Noq, Library::Quinn]);
+        assert_eq!(Catalogue::default().stack.info().mistakes(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn words_select_the_origin_of_the_control() {
+        for (word, origin) in [
+            ("auto", ControlFrom::Either),
+            ("stack", ControlFrom::Library),
+            ("lasthop", ControlFrom::Lasthop),
+        ] {
+            let values = noq::MECHANISM.info.defaults().with("control", Value::Word(word));
+            assert_eq!((noq::MECHANISM.build)(&values).control_from, origin);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! noq: a QUIC library that began as a copy of quinn and obeys the pacing rate of its congestion control.
+
+use super::{
+    Build, ControlFrom, Library, MAX_ACK_DELAY, MTU_DISCOVERY, PACKET_THRESHOLD, PACKETS_PER_ACK,
+    RECEIVE_WINDOW, Settings, common,
+};
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+
+const CONTROL: Parameter = Parameter {
+    name: "control",
+    unit: Unit::Word(&["auto", "stack", "lasthop"]),
+    default: Some("auto"),
+    doc: "origin of the congestion control: the stack's own (reno, cubic), or Lasthop's, as in TCP flows; auto: \
+          the stack's own if there is one",
+};
+const PACING: Parameter = Parameter {
+    name: "pacing",
+    unit: Unit::Flag,
+    default: Some("true"),
+    doc: "space datagrams: at the rate of the congestion control, or at 1.25 windows per RTT if the control has no rate",
+};
+
+pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "noq",
+        summary: "noq-proto, with its own controls reno and cubic, or with any control of Lasthop",
+        source: "noq-proto 1.4",
+        parameters: &[
+            CONTROL,
+            PACING,
+            MTU_DISCOVERY,
+            RECEIVE_WINDOW,
+            PACKETS_PER_ACK,
+            MAX_ACK_DELAY,
+            PACKET_THRESHOLD,
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| Settings {
+        control_from: match values.word(CONTROL.name) {
+            "stack" => ControlFrom::Library,
+            "lasthop" => ControlFrom::Lasthop,
+            _ => ControlFrom::Either,
+        },
+        is_paced: values.flag(PACING.name),
+        ..common(Library::Noq, values)
+    },
+};

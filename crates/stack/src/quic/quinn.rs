@@ -1,0 +1,17 @@
+//! quinn: the QUIC library that most programs in Rust use.
+
+use super::{
+    Build, Library, MAX_ACK_DELAY, MTU_DISCOVERY, PACKET_THRESHOLD, PACKETS_PER_ACK, RECEIVE_WINDOW, common,
+};
+use lasthop_base::{Info, Mechanism};
+
+pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "quinn",
+        summary: "quinn-proto with its own controls reno and cubic",
+        source: "quinn-proto 0.11",
+        parameters: &[MTU_DISCOVERY, RECEIVE_WINDOW, PACKETS_PER_ACK, MAX_ACK_DELAY, PACKET_THRESHOLD],
+        ..Info::PLAIN
+    },
+    build: &|values| common(Library::Quinn, values),
+};
