@@ -22,6 +22,7 @@ papers! {
     "rfc9438": "study.toml" "published.csv" "causes.toml" "deviations.toml" "chapter.md" "path.toml";
     "today": "study.toml" "causes.toml" "deviations.toml" "chapter.md" "acks.toml" "copies.toml" "tags.toml" "window.toml" "repeats.toml" "marks.toml" "classes.toml" "neighbour.toml";
     "related": "study.toml" "causes.toml" "deviations.toml" "chapter.md" "test.toml" "hasegawa.toml" "huang.toml" "koga.toml" "fading.toml" "neighbour.toml";
+    "quic": "study.toml" "causes.toml" "deviations.toml" "chapter.md" "lossy.toml" "bits.toml" "bursts.toml" "rlc.toml" "deep.toml";
 }
 
 /// Scenario of koga §3.3.3, which `lasthop bench` runs, too.

@@ -74,6 +74,16 @@ fn a_control_that_quinn_lacks_is_refused() {
     assert!(row["goodput_kbps"]["mean"].as_f64().is_some_and(|kbps| kbps > 9000.0), "{row:?}");
 }
 
+/// A scalable control needs the number of marked bytes.
+#[test]
+fn a_scalable_control_is_refused() {
+    for control in ["prague", "dctcp"] {
+        let congestion = format!("congestion={control}");
+        let message = stderr_of(&call(&["run", PATH, "--set", "flow.bulk.kind=quic", "--set", &congestion]));
+        assert!(message.contains("needs the number of marked bytes"), "{control}: {message}");
+    }
+}
+
 /// A QUIC flow shows its stack, and keeps the stack's parameters. A TCP flow shows no stack.
 #[test]
 fn only_quic_flows_show_a_stack() {

@@ -11,6 +11,8 @@
 //! * A timeout changes no window. Only persistent congestion (RFC 9002 §7.6) acts as TCP's timeout.
 //! * Late ACKs of packets that counted as lost restore the window, if the library finds that the loss was spurious.
 //! * An idle time changes no window.
+//! * With `validate_window`, the window grows only while it is used, by Linux's rule. The largest number of bytes in flight
+//!   is taken over a round trip.
 
 use crate::sampler::{Sampler, Stamp};
 use crate::{Congestion, Settings, time};
@@ -67,6 +69,7 @@ impl ControlFactory {
             lost_known: 0,
             acked: Acked::default(),
             is_open: false,
+            usage: self.config.validates_window.then(Usage::default),
         }
     }
 }
@@ -238,6 +241,39 @@ struct Control {
     lost_known: u64,
     acked: Acked,
     is_open: bool,
+    /// Use of the window; `None`: the window grows although it is not used.
+    usage: Option<Usage>,
+}
+
+/// Use of the window over a round trip (Linux `tcp_cwnd_validate`, `tcp_is_cwnd_limited`).
+#[derive(Default)]
+struct Usage {
+    /// Whether the window has stopped the sender in this round trip.
+    is_full: bool,
+    /// Largest number of bytes in flight in this round trip.
+    most: u64,
+    /// Value of `una` at which the round trip ends.
+    until: u64,
+}
+
+impl Usage {
+    /// Updates the use at an ACK that arrives while `in_flight` bytes are in flight. Returns whether the window is used.
+    fn update(
+        &mut self,
+        una: u64,
+        nxt: u64,
+        in_flight: u64,
+        is_full: bool,
+        cwnd: u64,
+        ssthresh: u64,
+    ) -> bool {
+        if una > self.until {
+            *self = Usage { is_full: false, most: 0, until: nxt };
+        }
+        self.is_full |= is_full;
+        self.most = self.most.max(in_flight);
+        self.is_full || (cwnd < ssthresh && cwnd < 2 * self.most)
+    }
 }
 
 impl Control {
@@ -283,12 +319,24 @@ impl Control {
         let acked = std::mem::take(&mut self.acked);
         self.sampler.set_in_flight(in_flight);
         let Some(newest) = acked.newest else { return };
+        let before = in_flight + acked.bytes;
+        let (una, nxt) = (self.una, self.sampler.nxt());
+        let level = self.window.level();
+        let is_full = before + self.mss > level.window;
+        let is_used = self
+            .usage
+            .as_mut()
+            .is_none_or(|usage| usage.update(una, nxt, before, is_full, level.window, level.ssthresh));
         let rtt = now.since(newest.sent_at);
-        if !std::mem::replace(&mut self.is_open, true) && self.nature.uses_rate_samples {
-            self.window.on_open(Some(rtt));
+        let (mut srtt, mut smallest_rtt) = (acked.srtt, acked.smallest_rtt);
+        if !std::mem::replace(&mut self.is_open, true) {
+            // The library's estimates are those from before the ACK: at the first ACK, its initial RTT.
+            (srtt, smallest_rtt) = (Some(rtt), Some(rtt));
+            if self.nature.uses_rate_samples {
+                self.window.on_open(Some(rtt));
+            }
         }
-        let rate =
-            self.nature.uses_rate_samples.then(|| self.sampler.sample(now, &newest, acked.smallest_rtt));
+        let rate = self.nature.uses_rate_samples.then(|| self.sampler.sample(now, &newest, smallest_rtt));
         if self.nature.observes {
             let (rtt, mss) = (Some(rtt), self.mss);
             self.window.observe(&AckNews { now, acked: acked.bytes, rtt, mss, ..AckNews::default() });
@@ -313,11 +361,11 @@ impl Control {
             reported: 0,
             marked: 0,
             rtt: Some(rtt),
-            srtt: acked.srtt,
+            srtt,
             in_flight,
             lost,
             rate: rate.as_ref(),
-            held: acked.app_limited,
+            held: acked.app_limited || !is_used,
         };
         self.window.grow_monitored(&event, self.mss);
         if self.nature.uses_rate_samples && (app_limited || self.window.control().holds_back()) {

@@ -540,6 +540,16 @@ fn quic(
                 )));
         }
     };
+    if control.is_none() && source.congestion.info.scalable {
+        let message = format!(
+            "{}: `{}` needs the number of marked bytes, which a QUIC library does not report",
+            head.key("sender.congestion"),
+            source.congestion.info.name
+        );
+        return Err(reader
+            .problem(table.find("sender").map_or(head.place, |entry| entry.place), message)
+            .help("choose another congestion control, or kind = \"tcp\""));
+    }
     let datagram = u64::from(source.segment) + LONGER_HEADERS;
     if datagram < SMALLEST_DATAGRAM {
         return Err(reader

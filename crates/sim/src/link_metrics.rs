@@ -49,6 +49,13 @@ pub struct LinkMetric {
     pub of: fn(&LinkTraffic) -> Option<f64>,
 }
 
+impl LinkMetric {
+    /// Whether the metric is defined only in runs that measure link delays ([`crate::Observation::link_delays`]).
+    pub fn is_delay(&self) -> bool {
+        self.name.starts_with("excess_delay_")
+    }
+}
+
 /// All metrics, in order of columns.
 pub const LINK_METRICS: &[LinkMetric] = &[
     LinkMetric {

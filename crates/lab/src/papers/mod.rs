@@ -81,8 +81,9 @@ impl CpuTime {
 }
 
 /// Names of all papers, in the order of reproduction.
-pub const NAMES: [&str; 11] = [
-    "hasegawa", "huang", "saad", "miyoshi", "koga2", "koga3", "koga4", "koga5", "rfc9438", "today", "related",
+pub const NAMES: [&str; 12] = [
+    "hasegawa", "huang", "saad", "miyoshi", "koga2", "koga3", "koga4", "koga5", "rfc9438", "today",
+    "related", "quic",
 ];
 
 /// Extent and seed of a reproduction.

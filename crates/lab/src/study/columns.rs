@@ -76,6 +76,19 @@ fn of_link(outcome: &Outcome, name: &str) -> Option<f64> {
     (RLC_METRICS.iter().find(|metric| metric.name == column)?.of)(counters)
 }
 
+/// Whether a formula needs a run that measures link delays.
+pub fn needs_link_delays(formula: &Expression) -> bool {
+    let mut needs = false;
+    formula.each_name(&mut |named| {
+        if let NameRef::Column { name, .. } = named
+            && let Some((_, column)) = name.rsplit_once('.')
+        {
+            needs |= LINK_METRICS.iter().any(|metric| metric.name == column && metric.is_delay());
+        }
+    });
+    needs
+}
+
 /// Values for the names in a formula, taken from the outcome of one run.
 pub struct RunScope<'a> {
     /// Outcome of the run.

@@ -1,7 +1,7 @@
 //! Runs without duplicates: equal scenarios with the same seed run only once, for all grids and answers that need them.
 
 use super::cells::GridCell;
-use super::columns::RunScope;
+use super::columns::{RunScope, needs_link_delays};
 use super::expression::Expression;
 use super::file::Ordered;
 use super::run_store::{RunStore, Values};
@@ -9,7 +9,7 @@ use super::value::{Coordinates, Texts};
 use crate::digest;
 use crate::progress::Progress;
 use lasthop_scenario::Scenario;
-use lasthop_sim::Stuck;
+use lasthop_sim::{Observation, Stuck, run_observed};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -53,6 +53,10 @@ impl MetricReader {
     /// Names of the metrics.
     pub fn metrics(&self) -> impl Iterator<Item = &str> {
         self.metrics.iter().map(|(name, _)| name.as_str())
+    }
+
+    fn needs_link_delays(&self) -> bool {
+        self.metrics.iter().any(|(_, formula)| needs_link_delays(formula))
     }
 
     fn read(&self, outcome: &lasthop_sim::Outcome) -> Values {
@@ -120,7 +124,12 @@ impl Job {
         let values = match known.collect::<Option<Vec<_>>>() {
             Some(values) => values,
             None => {
-                let outcome = lasthop_sim::run(&scenario, seed);
+                let link_delays = readers.values().any(MetricReader::needs_link_delays);
+                let outcome = if link_delays {
+                    run_observed(&scenario, seed, Observation { link_delays, ..Observation::default() }).0
+                } else {
+                    lasthop_sim::run(&scenario, seed)
+                };
                 if let Some(stuck) = outcome.stuck {
                     return Err(stuck);
                 }
@@ -157,6 +166,17 @@ to = "b"
         let metrics: Metrics = Arc::new(vec![("m".into(), Expression::parse(formula).unwrap())]);
         let digest = digest::key(&[formula, &format!("{coordinates:?}")]);
         MetricReader { metrics, groups: Arc::default(), coordinates, digest }
+    }
+
+    /// A formula of a link's delay has a value: the run measures delays. The link sends 1500 bytes in 12 ms.
+    #[test]
+    fn a_formula_of_a_delay_is_measured() {
+        let mut jobs = Jobs::default();
+        let resolved = ResolvedScenario::of(Scenario::parse(PATH, "path.toml").unwrap());
+        let delay = jobs.request(&resolved, 1, &reader("air.down.excess_delay_mean_ms", Coordinates::new()));
+        jobs.run(&RunStore::none(), &crate::progress::Silent).unwrap();
+        let mean = jobs.values(&delay).unwrap()[0].expect("a delay");
+        assert!(mean > 6.0, "{mean} ms");
     }
 
     #[test]
