@@ -26,6 +26,7 @@ use anchor::Anchors;
 use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::looks::Looks;
 use lasthop_charts::plot::{self, markers};
+use pulldown_cmark::{Event, Parser};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -128,7 +129,7 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> ChapterHtml {
                 );
                 entries.push(entry);
             }
-            Block::Text(text) => html += &paragraphs(text),
+            Block::Text(text) => html += &prose(text),
             Block::Figure(figure) => {
                 let entry = ContentsEntry::new(&anchor, &figure.id, &figure.title, anchors);
                 html += &drawing(figure, &looks, &entry);
@@ -199,6 +200,17 @@ fn contents(chapters: &[ChapterHtml]) -> String {
     format!(
         "<nav aria-label=\"Contents\">\n<a class=\"up\" href=\"#top\">Contents</a>\n<ol>\n{list}</ol>\n</nav>\n"
     )
+}
+
+/// HTML of a text in Markdown. HTML in the text is shown as it is written.
+fn prose(text: &str) -> String {
+    let shown = Parser::new(text).map(|event| match event {
+        Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
+        other => other,
+    });
+    let mut html = String::new();
+    pulldown_cmark::html::push_html(&mut html, shown);
+    html
 }
 
 /// HTML paragraphs of a plain text, in which empty lines separate the paragraphs.

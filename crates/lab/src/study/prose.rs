@@ -1,7 +1,7 @@
 //! `chapter.md`: text of a paper's chapter in the report, with directives that insert results.
 //!
-//! The text consists of paragraphs, `## headings`, and directives on separate lines: `{verdicts}`, `{rows}`,
-//! `{table:ID}`, `{figure:ID}`, `{readings}`, `{deviations}`. Lines directly below a figure are its caption. Sentences
+//! The text consists of paragraphs and lists in Markdown, `## headings`, and directives on separate lines:
+//! `{verdicts}`, `{rows}`, `{table:ID}`, `{figure:ID}`, `{readings}`, `{deviations}`. Lines directly below a figure are its caption. Sentences
 //! may contain placeholders. `{value:ITEM, series=…, x=…}` gives our number with its interval, and `{published:…}`
 //! gives the paper's number. `{verdict:…}` gives the row's verdict, and `{count:agrees}` the number of rows with that
 //! verdict.
@@ -215,6 +215,12 @@ fn with_unit(number: String, unit: &str) -> String {
     if unit.is_empty() { number } else { format!("{number} {unit}") }
 }
 
+/// Joins the lines of a paragraph. Each item of a list (`* item`) keeps a line of its own.
 fn joined(paragraph: &str) -> String {
-    paragraph.lines().map(str::trim).collect::<Vec<&str>>().join(" ").trim().to_owned()
+    let mut text = String::new();
+    for line in paragraph.lines().map(str::trim) {
+        text.push(if line.starts_with("* ") { '\n' } else { ' ' });
+        text.push_str(line);
+    }
+    text.trim().to_owned()
 }
