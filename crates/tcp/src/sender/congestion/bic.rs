@@ -1,12 +1,15 @@
-//! BIC: binary search between the window after the last loss and the window at which it occurred.
+//! BIC: binary search between cwnd after the last loss and cwnd at that loss.
 //!
-//! With W_max the window at the last loss, a round trip adds `min((W_max - W) / B, S_max)` segments, but B / 20 if the
-//! distance is at most one segment. Beyond W_max the window probes for a new maximum: B / 20 segments up to W_max + B,
-//! then `(W - W_max) / (B - 1)`, at most S_max. A loss keeps the share `keeps`; if it occurs below W_max, the next W_max
-//! is lower (fast convergence). Up to `low_window` segments the control is Reno. Before the first loss a round trip adds
-//! at least 5 %.
+//! W is cwnd, and W_max is cwnd at the last loss, in segments. A round trip raises W by:
+//! * `min((W_max - W) / B, S_max)` segments, if W is below W_max by more than B segments,
+//! * `B / 20` segments, if W is within B segments of W_max,
+//! * `min((W - W_max) / (B - 1), S_max)` segments, if W exceeds W_max by B segments or more,
+//! * S_max segments or 5 % of W, whichever is more, before the first loss,
+//! * one segment, as Reno does, if W is at most `low_window`.
 //!
-//! The constants are Linux's; the paper searches with B = 2 and S_max = 32.
+//! A loss reduces W to `keeps` × W. If the loss occurs below W_max, the next W_max is lower than W (fast convergence).
+//!
+//! The default values are Linux's. The paper uses B = 2 and S_max = 32.
 
 use super::{AckEvent, Build, LossEvent, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -52,7 +55,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Round trips in which a window close to W_max grows by B segments.
+/// Number of round trips in which cwnd grows by B segments, if cwnd is within B segments of W_max.
 const SMOOTH_PART: f64 = 20.0;
 
 struct Bic {
@@ -80,7 +83,7 @@ impl Bic {
         if beyond < self.b { self.b / SMOOTH_PART } else { (beyond / (self.b - 1.0)).min(self.s_max) }
     }
 
-    /// Stores W_max. Returns the share that the loss keeps.
+    /// Updates W_max. Returns the share of cwnd that remains after the loss.
     fn react(&mut self, reno: &Reno) -> f64 {
         let window = reno.exact_cwnd() / self.mss;
         let is_lower = self.target.is_some_and(|target| window < target);
@@ -119,8 +122,9 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// A loss at 400 segments leaves 320. Increments by the rule: 16 (20 is above S_max), 16, 12, 9, 6.75, 5.06, 3.8 …
-    /// Within a round trip the distance falls, so increments are a little smaller.
+    /// A loss at 400 segments leaves 320. The formula gives increments of 16 (S_max; the formula gives 20), 16, 12, 9,
+    /// 6.75, 5.06, 3.8 … segments. Within a round trip, the distance to W_max falls, so that increments are a little
+    /// smaller.
     #[test]
     fn the_distance_to_the_last_loss_is_divided() {
         let mut path = Rounds::of(&MECHANISM, 400);
@@ -132,7 +136,7 @@ mod tests {
             assert!((window - expected).abs() < 0.02 * expected, "{window} for {expected}");
             assert!(window < 400.0);
         }
-        // At a distance of at most four segments a round trip adds 0.2.
+        // If W_max is at most four segments away, a round trip adds 0.2 segments.
         while path.segments() < 396.5 {
             path.round(100.0);
         }
@@ -141,7 +145,7 @@ mod tests {
         assert!((grown - 0.2).abs() < 0.02, "{grown}");
     }
 
-    /// A loss below W_max = 400, at 360, sets W_max to 360 × (1 + 0.8) / 2 = 324.
+    /// A loss at 360 segments, below W_max = 400, sets W_max to 360 × (1 + 0.8) / 2 = 324.
     #[test]
     fn convergence_is_fast() {
         let mut path = Rounds::of(&MECHANISM, 400);

@@ -1,15 +1,16 @@
-//! Compound TCP: Reno's window plus a window that grows while the path's queue is short.
+//! Compound TCP: Reno's window plus a delay-based window, which grows while the queue of the path is short.
 //!
-//! The window is W = cwnd + dwnd. Each window of credit adds a segment to cwnd. Once a round trip, with `diff = W (RTT -
-//! base) / RTT` queued segments and RTT the mean of the round:
-//! * diff < `gamma`: dwnd grows by `alpha W^k - 1` segments, so that the whole window grows by `alpha W^k`;
-//! * otherwise dwnd shrinks by `zeta` × diff segments.
+//! cwnd is W = loss window + dwnd. Each window of credit adds a segment to the loss window. Once per round trip, the
+//! sender estimates the number of its queued segments, `diff = W (RTT - base) / RTT`. RTT is the mean of the round, and
+//! base is the smallest RTT.
+//! * If diff < `gamma`, dwnd grows by `alpha W^k - 1` segments. W then grows by `alpha W^k` segments in total.
+//! * Otherwise, dwnd shrinks by `zeta` × diff segments.
 //!
-//! A loss halves cwnd, and W keeps the share 1 - `beta`. Below `low_window` segments, dwnd stays 0. After a timeout dwnd
-//! is 0.
+//! A loss halves the loss window and reduces W to (1 - `beta`) × W. If W is below `low_window` segments, dwnd does not
+//! grow, and a loss sets dwnd to 0. A timeout also sets dwnd to 0.
 //!
 //! # Not modelled
-//! Gamma is constant: the draft's auto-tuning is absent.
+//! Gamma is constant: the auto-tuning of gamma in the draft is not modelled.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -92,14 +93,15 @@ struct Compound {
     zeta: f64,
     low: f64,
     mss: f64,
-    /// Smallest RTT so far.
+    /// Smallest RTT of the connection.
     base: Duration,
-    /// Sum, s, and number of the RTT samples of this round.
+    /// Sum of the RTT samples of the current round, seconds.
     sum: f64,
+    /// Number of RTT samples of the current round.
     count: u32,
-    /// First byte that was not yet sent when the round began.
+    /// Next byte to send (SND.NXT) at the start of the round.
     until: u64,
-    /// dwnd, segments. It is part of Reno's cwnd, which holds the whole window.
+    /// dwnd, segments. The cwnd of the enclosing [`Reno`] includes dwnd.
     delay_window: f64,
 }
 
@@ -120,7 +122,8 @@ impl Compound {
         }
     }
 
-    /// Share of the window that a loss keeps. The loss-based part is halved; the delay-based part fills the rest.
+    /// Reduces dwnd. Returns the share of cwnd that remains after a loss: half of the loss window plus the reduced
+    /// dwnd.
     fn react(&mut self, reno: &Reno) -> f64 {
         let window = reno.exact_cwnd() / self.mss;
         let half = (window - self.delay_window).max(0.0) / 2.0;
@@ -174,7 +177,7 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// A window of 1000 segments grows by 1000^0.75 / 8 = 22.2 segments per round trip, of which Reno's is one.
+    /// A cwnd of 1000 segments grows by 1000^0.75 / 8 = 22.2 segments per round trip. Reno adds one of these segments.
     #[test]
     fn the_window_grows_by_its_power() {
         let mut path = Rounds::of(&MECHANISM, 1000);
@@ -185,8 +188,8 @@ mod tests {
         assert!((grown - expected).abs() < 0.3, "{grown} for {expected}");
     }
 
-    /// With 1000 segments at 104 ms and a base of 100 ms, 38 segments are queued: the delay-based window shrinks by 38
-    /// per round trip until it is empty. Then only Reno's part is left.
+    /// cwnd is 1000 segments, the RTT 104 ms and the smallest RTT 100 ms, so that 38 segments are queued. dwnd shrinks
+    /// by 38 segments per round trip until dwnd is 0. Then only the loss window remains.
     #[test]
     fn the_delay_based_window_makes_room() {
         let mut path = Rounds::of(&MECHANISM, 1000);
@@ -203,7 +206,7 @@ mod tests {
             path.round(104.0);
         }
         let left = path.segments();
-        assert!((left - 1012.0 - 22.0).abs() < 15.0, "{left}: the segments that Reno has added");
+        assert!((left - 1012.0 - 22.0).abs() < 15.0, "{left}: only the segments that Reno has added remain");
     }
 
     #[test]

@@ -1,20 +1,26 @@
-//! Copa: aims at a rate of `1 / (δ dq)` segments per second, with dq the queueing delay.
+//! Copa: approaches a target rate of `1 / (δ dq)` segments per second. dq is the queueing delay.
 //!
-//! RTTmin is the smallest RTT of the last ten seconds, RTTstanding that of the last half of a smoothed RTT, `dq =
-//! RTTstanding - RTTmin`. With the rate λ = cwnd / RTTstanding, an ACK adds `v / (δ cwnd)` segments if λ is at most the
-//! aim, and removes as much otherwise. The velocity v doubles each round trip from the third on in which the window moved
-//! in the same direction, and is 1 after a change of direction. Slow start doubles cwnd each round trip until λ exceeds
-//! the aim. The pacing rate is 2 cwnd / RTTstanding.
+//! RTTmin is the smallest RTT of the last ten seconds. RTTstanding is the smallest RTT of the last half of a smoothed
+//! RTT. The queueing delay is `dq = RTTstanding - RTTmin`, and the current rate is λ = cwnd / RTTstanding. An ACK adds
+//! `v / (δ cwnd)` segments to cwnd if λ is at most the target rate; otherwise the ACK subtracts this number.
 //!
-//! **Mode switching.** A queue that other flows keep full is not emptied within five round trips: dq stays above a tenth of
-//! `RTTmax - RTTmin`, with RTTmax of the last four round trips. Then δ follows additive increase: 1/δ is halved at a
-//! loss and grows by 1 in a round trip without a loss. When the queue is nearly empty again, δ is `delta`.
+//! The velocity v is 1 after cwnd has changed its direction. After three round trips in the same direction, v doubles
+//! in each round trip. Slow start doubles cwnd in each round trip until λ exceeds the target rate. The pacing rate is 2
+//! cwnd / RTTstanding.
 //!
-//! A loss has no other effect. If other flows keep the queue full for ten seconds, RTTmin therefore includes the queueing
-//! delay, the queue seems empty, and the flow sends as fast as the queue's losses permit.
+//! **Mode switching.** The flow competes if other flows have kept the queue full for five round trips. The queue is
+//! full while dq stays above a tenth of `RTTmax - RTTmin`, where RTTmax is the largest RTT of the last four round
+//! trips. In competition, 1/δ is halved at a loss and grows by 1 in a round trip without a loss. When the queue is
+//! nearly empty again, δ returns to `delta`.
 //!
-//! Our choices: a timeout restarts slow start from one segment; cwnd is at least two segments;
-//! v is at most such that an ACK changes cwnd by at most a segment.
+//! A loss has no other effect. If other flows keep the queue full for ten seconds, RTTmin includes the queueing delay,
+//! because earlier RTT samples have expired. The flow then measures no queueing delay and sends as fast as losses
+//! permit.
+//!
+//! # Choices that the paper leaves open
+//! * A timeout restarts slow start from one segment.
+//! * cwnd is at least two segments.
+//! * The velocity is limited, so that an ACK changes cwnd by at most the segments that the ACK delivers.
 
 use super::windowed_min::WindowedMin;
 use super::{AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start};
@@ -45,17 +51,17 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, start| Box::new(Copa::new(values, &start)),
 };
 
-/// Window of RTTmin.
+/// Time for which an RTT sample counts for RTTmin.
 const MIN_WINDOW: Duration = Duration::from_secs(10);
 /// Smallest cwnd, segments.
 const SMALLEST: f64 = 2.0;
-/// Round trips in one direction before the velocity doubles.
+/// Number of round trips in the same direction from which the velocity doubles.
 const STEADY: u32 = 3;
-/// Round trips without a nearly empty queue after which the flow competes.
+/// Number of round trips without a nearly empty queue after which the flow competes.
 const FULL_ROUNDS: u32 = 5;
-/// Share of RTTmax - RTTmin below which the queue is nearly empty.
+/// Share of RTTmax - RTTmin below which a queueing delay counts as a nearly empty queue.
 const NEARLY_EMPTY: f64 = 0.1;
-/// Round trips over which RTTmax is measured.
+/// Number of round trips over which RTTmax is measured.
 const MAX_ROUNDS: usize = 4;
 
 struct Copa {
@@ -73,28 +79,28 @@ struct Copa {
     mode: Mode,
 }
 
-/// A round trip: from a byte sent to its acknowledgement.
+/// A round trip: begins when a byte is sent and ends when that byte is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// First byte that was not yet sent when the round began.
+    /// Next byte to send (SND.NXT) at the start of the round.
     until: u64,
-    /// cwnd when the round began, segments.
+    /// cwnd at the start of the round, segments.
     cwnd: f64,
     is_up: bool,
-    /// Rounds in the same direction.
+    /// Number of rounds in which cwnd has moved in the same direction.
     steady: u32,
 }
 
-/// Whether others fill the queue.
+/// State of mode switching: whether other flows keep the queue full.
 #[derive(Clone, Copy, Debug)]
 struct Mode {
-    /// Largest RTT of each of the last rounds, the newest last.
+    /// Largest RTT of each of the last rounds. The current round is the last entry.
     largest: [Duration; MAX_ROUNDS],
     was_nearly_empty: bool,
     full_rounds: u32,
-    /// Whether a loss or mark has halved 1/δ in this round.
+    /// Whether a loss or a mark has halved 1/δ in the current round.
     is_halved: bool,
-    /// 1/δ in competition; `None` otherwise.
+    /// 1/δ while the flow competes; `None` in the default mode.
     competes: Option<f64>,
 }
 
@@ -121,13 +127,13 @@ impl Copa {
         self.mode.competes.map_or(self.delta, |inverse| 1.0 / inverse)
     }
 
-    /// Queueing delay, s.
+    /// Queueing delay dq, seconds.
     fn queueing(&self) -> f64 {
         self.standing.get().as_secs() - self.smallest.get().as_secs()
     }
 
     fn is_below_aim(&self) -> bool {
-        // λ = cwnd / RTTstanding ≤ 1 / (δ dq), without division by a delay of 0.
+        // Compares λ = cwnd / RTTstanding with the target rate 1 / (δ dq), but does not divide by a delay of 0.
         self.cwnd * self.delta() * self.queueing().max(0.0) <= self.standing.get().as_secs()
     }
 
@@ -181,7 +187,7 @@ impl Copa {
             self.is_slow_start = false;
             self.round.cwnd = self.cwnd;
         }
-        // The direction against that of the round resets the velocity at once.
+        // If cwnd turns against the direction of the last round, the velocity returns to 1 at once.
         if is_below != self.round.is_up && self.velocity > 1.0 {
             (self.velocity, self.round.is_up, self.round.steady) = (1.0, is_below, 0);
         }
@@ -281,13 +287,15 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// A bottleneck of `capacity` segments per 100 ms with an unlimited queue: the RTT is 100 ms plus the queue's part.
+    /// Returns the RTT, ms, of a bottleneck of `capacity` segments per 100 ms, with a base RTT of 100 ms and an
+    /// unlimited queue.
     fn rtt(window: f64, capacity: f64) -> f64 {
         100.0 * (window / capacity).max(1.0)
     }
 
-    /// NSDI 2018 §2.1, §3.1: in equilibrium 1/δ segments of a flow are queued, on average, and the window moves around
-    /// it. A window of 200 + 2 segments at a BDP of 200 has the aim λ = 1 / (δ dq).
+    /// NSDI 2018 §2.1, §3.1: in equilibrium, a flow has 1/δ = 2 segments queued on average. At a bandwidth-delay
+    /// product of 200 segments, a cwnd of 202 segments gives the target rate λ = 1 / (δ dq). cwnd oscillates around 202
+    /// segments.
     #[test]
     fn about_two_segments_are_queued() {
         let mut path = Rounds::new((MECHANISM.build)(&MECHANISM.info.defaults(), Rounds::start(10, 2)));
@@ -310,7 +318,8 @@ mod tests {
         assert_eq!([path.round(100.0), path.round(100.0), path.round(100.0)], [20.0, 40.0, 80.0]);
     }
 
-    /// F-RTO (RFC 5682 §2.1 step 3 a): cwnd has room for the two segments that decide.
+    /// F-RTO (RFC 5682 §2.1 step 3 a): cwnd has room for two new segments. Their ACKs show
+    /// whether the timeout was spurious.
     #[test]
     fn f_rto_sets_the_window() {
         let mut copa = Copa::new(&MECHANISM.info.defaults(), &Rounds::start(10, 2));
@@ -319,7 +328,7 @@ mod tests {
         assert_eq!(copa.window(), 13_000);
     }
 
-    /// A queue that stays full for five round trips makes the flow compete: 1/δ grows by one per round trip.
+    /// A queue that stays full for five round trips makes the flow compete. 1/δ then grows by one per round trip.
     #[test]
     fn a_full_queue_switches_the_mode() {
         let mut copa = Copa::new(&MECHANISM.info.defaults(), &Rounds::start(10, 2));

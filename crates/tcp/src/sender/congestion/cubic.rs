@@ -1,14 +1,16 @@
-//! CUBIC (RFC 9438): in congestion avoidance the window is a cubic function of the time since the last reduction.
+//! CUBIC (RFC 9438): in congestion avoidance, cwnd is a cubic function of the time since the last window reduction.
 //!
-//! An epoch of congestion avoidance begins with the first ACK after a reduction or slow start. The plateau is the
-//! window that caused the loss. Growth slows down before the plateau and accelerates after it. The RFC lets the window
-//! grow "for each received new ACK". Here growth is in proportion to the bytes that `ack_counting` credits for an ACK.
-//! With `ack_counting = "bytes"`, a delayed ACK for two segments therefore counts as two. Reno's estimate always counts bytes (§4.3).
+//! An epoch of congestion avoidance begins with the first ACK after a window reduction or slow start. The plateau
+//! (W_max) is the cwnd at the last loss. Growth slows down below the plateau and accelerates above the plateau.
+//!
+//! The RFC lets cwnd grow "for each received new ACK". Here, growth is in proportion to the bytes that `ack_counting`
+//! credits for an ACK. With `ack_counting = "bytes"`, a delayed ACK for two segments therefore counts as two ACKs.
+//! Reno's estimate always counts bytes (§4.3).
 //!
 //! # Choices that the RFC leaves open
-//! * At cwnd = ssthresh, the sender is in avoidance, as in Linux. §4.10 says slow start; RFC 5681 §3.1 leaves this
-//!   open.
-//! * An ACK never lowers cwnd, even if Reno's estimate applies and is lower than the cubic window.
+//! * At cwnd = ssthresh, the sender is in congestion avoidance, as in Linux. §4.10 requires slow start; RFC 5681 §3.1
+//!   leaves the choice open.
+//! * An ACK never lowers cwnd, even if Reno's estimate applies and is lower than cwnd.
 
 use super::cubic_linux::CubicLinux;
 use super::reno::Reno;
@@ -71,40 +73,42 @@ struct Cubic {
     c: f64,
     beta: f64,
     fast_convergence: bool,
-    /// Additive increase per window at which AIMD with `beta` has Reno's average rate; `None` means no Reno-friendly
-    /// region.
+    /// α of §4.3: additive increase per window, segments, at which AIMD with `beta` has Reno's average rate. `None`
+    /// disables the Reno-friendly region.
     alpha: Option<f64>,
     memory: Memory,
     undo: Memory,
     usage: Usage,
 }
 
-/// State that a reduction changes besides cwnd and ssthresh. Windows are in segments.
+/// Variables that a window reduction changes, except cwnd and ssthresh. Windows are in segments.
 #[derive(Clone, Copy, Default)]
 struct Memory {
-    /// W_max. 0 means unknown: the plateau of the next epoch is then its first window (§4.8, §4.10).
+    /// W_max. The value 0 means unknown: the plateau of the next epoch is then cwnd at the start of that epoch (§4.8,
+    /// §4.10).
     plateau: f64,
-    /// cwnd_prior: cwnd when ssthresh was last set; 0 if it was never set.
+    /// cwnd_prior: cwnd when ssthresh was last set; 0 if ssthresh was never set.
     prior: f64,
-    /// `None` until the first ACK of avoidance.
+    /// Current epoch; `None` until the first ACK in congestion avoidance.
     epoch: Option<Epoch>,
 }
 
 #[derive(Clone, Copy)]
 struct Epoch {
-    /// t_epoch, moved forward by the time in which the window was not used (§5.8).
+    /// t_epoch: start of the epoch, postponed by the time in which cwnd was not fully used (§5.8).
     began: Time,
     /// K, seconds: time from the start of the epoch to the plateau.
     rise: f64,
-    /// W_est, segments.
+    /// W_est: estimate of Reno's cwnd, segments.
     reno: f64,
-    /// Arrival of the latest ACK that advanced the clock. `None`: the reduction that had ended this epoch was undone.
+    /// Arrival time of the last ACK that advanced the epoch's clock. `None` if the window reduction that ended this
+    /// epoch was undone.
     seen: Option<Time>,
-    /// Whether the window was not used since `seen`.
+    /// Whether cwnd has not been fully used since `seen`.
     paused: bool,
 }
 
-/// Whether the window was used when an ACK arrived (§5.8).
+/// Detector of ACKs before which cwnd was not fully used (§5.8).
 #[derive(Default)]
 struct Usage {
     /// Bytes in flight after the last ACK.
@@ -163,8 +167,8 @@ impl Cubic {
         grown
     }
 
-    /// Sets ssthresh (§4.6, §4.7). Returns the bytes that remain of `flight`, but at most cwnd, because a loss must not
-    /// raise the window and FlightSize can far exceed a lowered window.
+    /// Sets W_max, cwnd_prior and ssthresh (§4.6, §4.7). Returns `beta` times `flight`, or cwnd if that is smaller. The
+    /// limit is necessary because FlightSize can far exceed a lowered cwnd, and a loss must not raise cwnd.
     fn lower_ssthresh(&mut self, flight: u64) -> f64 {
         self.undo = self.memory;
         let cwnd = self.segments();
@@ -189,9 +193,9 @@ impl Memory {
 }
 
 impl Epoch {
-    /// Advances the clock to this ACK, except for the time in which the window was not used. If the window had room,
-    /// the excluded time lasts from the last ACK to this ACK. Otherwise the excluded time ends when the acknowledged
-    /// segment was sent.
+    /// Advances the epoch's clock to this ACK, except for the time in which cwnd was not fully used. If the last ACK
+    /// left cwnd unused, the excluded time lasts from the last ACK to this ACK. Otherwise, the excluded time lasts from
+    /// the last ACK to the transmission of the segment that this ACK acknowledges.
     fn continued(self, ack: &AckEvent) -> Epoch {
         let idle = match (self.seen, ack.rtt) {
             (Some(seen), _) if self.paused => ack.now.since(seen),
@@ -203,8 +207,8 @@ impl Epoch {
 }
 
 impl Usage {
-    /// Whether a window of `cwnd` bytes had room for a segment before this ACK. If several ACKs arrive without a
-    /// transmission between them, as in a driver's batch, the first ACK decides.
+    /// Returns whether the bytes in flight before this ACK left room for a segment in a window of `cwnd` bytes. If
+    /// several ACKs arrive without a transmission in between, as in a driver's batch, the first ACK decides for all.
     fn had_room(&mut self, ack: &AckEvent, cwnd: u64, mss: u64) -> bool {
         let before = ack.in_flight.saturating_add(ack.delivered);
         if before != self.in_flight {
@@ -247,7 +251,7 @@ impl CongestionControl for Cubic {
         self.window.set_cwnd(self.bytes(grown).max(self.window.exact_cwnd()));
     }
 
-    /// After a loss, cwnd and ssthresh are at least two segments, as for Reno.
+    /// Reduces cwnd and ssthresh to `beta` × FlightSize, but to at least two segments, as Reno does.
     fn on_loss(&mut self, loss: &LossEvent) {
         let left = self.lower_ssthresh(loss.flight).max(self.bytes(2.0));
         self.window.set_ssthresh(left as u64);
@@ -259,8 +263,8 @@ impl CongestionControl for Cubic {
         self.window.restart();
     }
 
-    /// §4.8. A timeout in recovery means a lost retransmission. Such a timeout lowers ssthresh again, from the lowered
-    /// cwnd (RFC 5681 §4.3).
+    /// Handles a timeout (§4.8). A timeout in recovery means a lost retransmission. Such a timeout lowers ssthresh
+    /// again, from the cwnd that the recovery has lowered (RFC 5681 §4.3).
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         if first {
             self.lower_ssthresh(loss.flight.min(self.window()));
@@ -270,7 +274,7 @@ impl CongestionControl for Cubic {
         self.window.restart_with_in_flight(loss.still_in_flight);
     }
 
-    /// After a mark, cwnd is at least one segment (§4.6).
+    /// Reduces cwnd at a mark, but to at least one segment (§4.6).
     fn on_mark(&mut self, loss: &LossEvent) {
         let before = self.window.exact_cwnd();
         let left = self.lower_ssthresh(loss.flight.min(self.window())).max(self.bytes(1.0));
@@ -287,7 +291,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_segment(&mut self, mss: u64) {
-        // Windows in segments scale with the segment size; an epoch restarts from its current window.
+        // A window in segments changes with the segment size. The epoch restarts from the current cwnd.
         let more = self.mss as f64 / mss as f64;
         for memory in [&mut self.memory, &mut self.undo] {
             *memory = Memory { plateau: memory.plateau * more, prior: memory.prior * more, epoch: None };
@@ -302,13 +306,13 @@ impl CongestionControl for Cubic {
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         match recovered {
-            // cwnd was lowered at the loss and does not grow during recovery.
+            // cwnd was lowered at the loss and has not grown during recovery.
             Recovered::Kept => {
                 self.window.cap_at_ssthresh();
                 self.memory.epoch = None;
             }
             Recovered::Probed { .. } => self.window.on_recovered(flight, recovered),
-            // §4.9: the reduction is undone only if the window has not grown beyond cwnd_prior since.
+            // §4.9: W_max and the epoch are restored only if cwnd has not grown beyond cwnd_prior since the reduction.
             Recovered::Revised { .. } => {
                 if self.segments() < self.memory.prior {
                     let epoch = self.undo.epoch.map(|epoch| Epoch { seen: None, ..epoch });

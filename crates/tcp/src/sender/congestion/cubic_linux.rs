@@ -1,29 +1,29 @@
-//! Linux's CUBIC: RFC 8312 in whole segments, with Linux's estimate of Reno's window.
+//! Linux's CUBIC: RFC 8312 in whole segments, with Linux's estimate of Reno's cwnd.
 //!
-//! Differences from RFC 9438, each a documented behaviour of the kernel:
-//! * The window is a number of segments. ACKs in avoidance collect credit. When the credit reaches the cost of a
-//!   segment, the window grows by a segment. An ACK computes the cost, which then applies for 31 ms while cwnd is
-//!   unchanged (netdev, August 2024, "tcp_cubic: fix to achieve at least the same throughput as Reno").
-//! * The cost is at least two segments of credit. While no plateau is known, it is at most 20, so cwnd grows by at
-//!   least 5 % per round trip.
-//! * If cwnd exceeds its target, it grows by one segment per hundred windows.
-//! * The target lies one smallest RTT in the future, and only the cost limits the growth.
-//! * Reno's window is always estimated with α = 8/15, even above the window before the loss, where RFC 9438 uses 1
-//!   (same thread). The estimate lags by a round trip.
+//! The kernel differs from RFC 9438 in these points:
+//! * cwnd is a number of segments. In congestion avoidance, ACKs collect credit. When the credit reaches the cost of a
+//!   segment, cwnd grows by a segment. A computed cost applies for 31 ms unless cwnd changes (netdev, August 2024,
+//!   "tcp_cubic: fix to achieve at least the same throughput as Reno").
+//! * The cost is at least two segments of credit. Before the first loss, the cost is at most 20 segments, so that cwnd
+//!   grows by at least 5 % per round trip.
+//! * If cwnd exceeds the target of the cubic function, cwnd grows by one segment per hundred windows of credit.
+//! * The target is the value of the cubic function one smallest RTT in the future. Only the cost limits the growth.
+//! * Reno's cwnd is always estimated with α = 8/15. RFC 9438 uses α = 1 above the cwnd of the last loss (same thread).
+//!   The estimate lags by a round trip.
 //! * ssthresh is 0.7 of cwnd, not of FlightSize.
-//! * A timeout discards all state, including the plateau. Idle time does not count as time of the cubic function.
-//! * An undone reduction restores cwnd and ssthresh, but not the plateau.
+//! * A timeout discards all state, including the plateau. Idle time does not advance the cubic function.
+//! * The undo of a window reduction restores cwnd and ssthresh, but not the plateau.
 
 use super::reno::Reno;
 use super::{AckEvent, CongestionControl, Level, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start};
 use crate::sender::ack_counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Time, Values};
 
-/// Lifetime of a computed cost, if cwnd is unchanged.
+/// Time for which a computed cost applies if cwnd is unchanged.
 const COST_LIFETIME: Duration = Duration::from_micros(31_250);
 /// Time after the start of an epoch during which RTT samples do not update the smallest RTT.
 const RTT_SETTLING: Duration = Duration::from_secs(1);
-/// Largest cost while no plateau is known, in segments of credit.
+/// Largest cost before the plateau is known, in segments of credit.
 const MAX_COST: f64 = 20.0;
 /// Smallest cost, in segments of credit.
 const MIN_COST: f64 = 2.0;
@@ -35,28 +35,28 @@ pub(super) struct CubicLinux {
     c: f64,
     beta: f64,
     fast_convergence: bool,
-    /// Number of windows of credit that raise Reno's estimate by a segment; `None` means no Reno-friendly region.
+    /// Number of windows of credit that raise Reno's estimate by a segment. `None` disables the Reno-friendly region.
     reno_pace: Option<f64>,
-    /// W_max; 0: unknown.
+    /// W_max, the plateau; 0 if unknown.
     plateau: f64,
-    /// Smallest RTT since the start or the last timeout.
+    /// Smallest RTT since the start of the connection or since the last timeout.
     shortest: Option<Duration>,
     epoch: Option<Epoch>,
     collected: f64,
-    /// Arrival of the last ACK, to exclude idle time.
+    /// Arrival time of the last ACK, for the exclusion of idle time.
     last_ack: Time,
     was_idle: bool,
 }
 
 struct Epoch {
     began: Time,
-    /// K, seconds.
+    /// K, seconds: time from the start of the epoch to the plateau.
     rise: f64,
-    /// Plateau of the cubic function.
+    /// Plateau of the cubic function in this epoch.
     origin: f64,
-    /// Credit collected so far for the next segment of `reno`.
+    /// Credit collected towards the next segment of `reno`, segments.
     credit: f64,
-    /// Estimate of Reno's window.
+    /// Estimate of Reno's cwnd.
     reno: f64,
     /// Cost of a segment, in segments of credit.
     cost: f64,
@@ -69,7 +69,7 @@ struct Epoch {
 impl CubicLinux {
     pub(super) fn new(values: &Values, start: &Start) -> CubicLinux {
         let beta = values.number("beta");
-        // The kernel computes with integers: the result is in eighths, rounded down.
+        // The kernel computes with integers: the number of windows is a multiple of 1/8, rounded down.
         let eighths = libm::floor(8.0 * (1.0 + beta) / (3.0 * (1.0 - beta)));
         CubicLinux {
             window: Reno::plain(start),
@@ -104,7 +104,8 @@ impl CubicLinux {
         Epoch { began: now, rise, origin, credit: 0.0, reno: cwnd, cost: 0.0, computed_at: now, at_cwnd: 0.0 }
     }
 
-    /// Returns the current cost of a segment, in segments of credit. The ACK adds a credit of `acked` segments.
+    /// Adds the ACK's credit of `acked` segments to Reno's estimate. Returns the current cost of a segment, in segments
+    /// of credit.
     fn cost(&mut self, now: Time, acked: f64) -> f64 {
         let cwnd = self.segments();
         let mut epoch = match self.epoch.take() {
@@ -132,7 +133,7 @@ impl CubicLinux {
                     epoch.cost = epoch.cost.min(cwnd / (epoch.reno - cwnd));
                 }
             }
-            // The kernel uses integers.
+            // The kernel computes with integers.
             epoch.cost = libm::floor(epoch.cost).max(MIN_COST);
             (epoch.computed_at, epoch.at_cwnd) = (now, cwnd);
         }
@@ -141,7 +142,8 @@ impl CubicLinux {
         cost
     }
 
-    /// Sets and returns ssthresh, segments. The current window becomes the plateau of the next epoch.
+    /// Sets ssthresh and returns its value in segments. The current cwnd becomes the plateau of the next epoch; fast
+    /// convergence lowers that plateau.
     fn lower_ssthresh(&mut self) -> f64 {
         let cwnd = self.segments();
         let sinks = self.fast_convergence && cwnd < self.plateau;
@@ -184,7 +186,7 @@ impl CongestionControl for CubicLinux {
         let acked = ack_counting.credit(ack, self.mss, Regime::Avoidance) as f64 / self.mss as f64;
         let cost = self.cost(ack.now, acked);
         let mut grown = self.window.exact_cwnd();
-        // Credit collected at a higher cost still adds at most one segment.
+        // Credit collected while the cost was higher adds at most one segment.
         if self.collected >= cost {
             self.collected = 0.0;
             grown += self.mss as f64;

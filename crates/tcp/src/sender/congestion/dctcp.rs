@@ -1,12 +1,13 @@
-//! DCTCP: the window follows the share of marked bytes.
+//! DCTCP: cwnd falls in proportion to the share of marked bytes.
 //!
-//! Once per window of data, `alpha += g (F - alpha)` with F the share of the acknowledged bytes that were marked. Marks
-//! lower cwnd by `cwnd × alpha / 2`, at most once per window of data. A loss halves cwnd. Packets carry ECT(0); queues
-//! should mark from a low threshold on.
+//! Once per window of data, `alpha += g (F - alpha)`, where F is the share of the acknowledged bytes that were marked.
+//! Marks lower cwnd by `cwnd × alpha / 2`, at most once per window of data. A loss halves cwnd.
+//!
+//! Packets carry ECT(0). Queues should mark at a low threshold.
 //!
 //! # Not modelled
-//! The receiver's feedback of RFC 8257 §3.2: marks are reported by AccECN (RFC 9768), whose counters have the same
-//! information.
+//! The receiver's feedback of RFC 8257 §3.2 is not modelled. AccECN (RFC 9768) reports the same information in its
+//! counters.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -41,12 +42,13 @@ struct Dctcp {
     gain: f64,
     mss: u64,
     alpha: f64,
-    /// Bytes acknowledged and marked in this observation window (DCTCP.BytesAcked, DCTCP.BytesMarked).
+    /// Bytes acknowledged in the current observation window (DCTCP.BytesAcked).
     acked: u64,
+    /// Bytes acknowledged with a mark in the current observation window (DCTCP.BytesMarked).
     marked: u64,
     /// End of the observation window (DCTCP.WindowEnd).
     until: u64,
-    /// First byte that was not yet sent at the last reduction.
+    /// Next byte to send (SND.NXT) at the last window reduction.
     reduced_until: u64,
 }
 
@@ -96,8 +98,8 @@ mod tests {
     use super::*;
 
     /// RFC 8257 §3.3: alpha begins at 1 and loses 1/16 in each unmarked window of data. The first ACK of a round ends a
-    /// window of data, so n rounds and the first ACK of the marked round leave alpha = (15/16)^(n + 1). A mark removes
-    /// the share alpha / 2.
+    /// window of data. After n rounds and the first ACK of the marked round, alpha = (15/16)^(n + 1). The first mark
+    /// removes the share alpha / 2 of cwnd.
     #[test]
     fn alpha_decays_with_its_gain() {
         for unmarked in [0, 5, 20] {
@@ -112,9 +114,9 @@ mod tests {
         }
     }
 
-    /// With a share p of marks, W p / 2 segments are removed per reduction. The next reduction follows after a window of
-    /// data and the wait for a mark, of at most 1 / p segments, in which the window grows by 1 to 1.5 segments. So 2 / p
-    /// <= W <= 3 / p.
+    /// If the share p of the segments is marked, each window reduction removes W p / 2 segments. The next reduction
+    /// follows after a window of data and after at most 1 / p further segments, until a mark arrives. In this time, W
+    /// grows by 1 to 1.5 segments. Therefore 2 / p <= W <= 3 / p.
     #[test]
     fn the_window_is_inverse_to_the_share_of_marks() {
         for p in [0.02, 0.05, 0.1] {

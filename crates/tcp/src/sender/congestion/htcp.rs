@@ -1,12 +1,15 @@
-//! H-TCP: growth depends on the time since the last loss, and the reduction on the range of round-trip times.
+//! H-TCP: growth of cwnd depends on the time since the last loss, and the reduction at a loss depends on the range of
+//! RTTs.
 //!
-//! With Δ seconds since the last loss, a round trip adds `2 (1 - β) f(Δ)` segments: f = 1 in the first second, then `1 +
-//! 10 (Δ - 1) + ((Δ - 1) / 2)²`. RTT scaling multiplies f by RTTmin / 100 ms, within 0.1 to 2, and keeps f at least 1.
-//! A loss keeps the share `β = RTTmin / RTTmax`, within 0.5 to 0.8. If the throughput before the loss differs by more
-//! than 20 % from that before the previous loss, β is 0.5.
+//! Δ is the time since the last loss, seconds. A round trip adds `2 (1 - β) f(Δ)` segments. In the first second, f = 1.
+//! Later, f = `1 + 10 (Δ - 1) + ((Δ - 1) / 2)²`. RTT scaling multiplies f by RTTmin / 100 ms, limited to 0.1 … 2, but f
+//! stays at least 1.
 //!
-//! RTTmax loses 5 % of its distance from RTTmin at each loss, as in Linux. Our choice: the throughput before a loss is
-//! FlightSize over the smoothed RTT; Linux averages over round trips.
+//! A loss reduces cwnd to the share `β = RTTmin / RTTmax`, limited to 0.5 … 0.8. If the throughput differs by more than
+//! 20 % from the throughput before the previous loss, β is 0.5.
+//!
+//! At each loss, the distance between RTTmax and RTTmin shrinks by 5 %, as in Linux. Our choice: the throughput before
+//! a loss is FlightSize divided by the smoothed RTT. Linux averages the throughput over round trips.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, LossPhase, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -42,9 +45,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// RTTmax follows a larger sample by at most this much.
+/// Largest excess over RTTmax with which an RTT sample becomes the new RTTmax.
 const LARGEST_STEP: Duration = Duration::from_millis(20);
-/// Smallest RTT for which β differs from 0.5.
+/// RTTmin up to which β is always 0.5.
 const SHORTEST: Duration = Duration::from_millis(10);
 
 struct HTcp {
@@ -52,12 +55,12 @@ struct HTcp {
     switches: bool,
     smallest: Option<Duration>,
     largest: Duration,
-    /// End of the last recovery.
+    /// Time of the last ACK in a recovery, or of the last loss: start of Δ.
     since: Time,
     srtt: Option<Duration>,
-    /// Throughput before the last loss, bytes/s; 0 before the first loss.
+    /// Throughput before the last loss, bytes per second; 0 before the first loss.
     throughput: f64,
-    /// β.
+    /// β: share of cwnd that remains after a loss.
     keeps: f64,
 }
 
@@ -84,7 +87,7 @@ impl HTcp {
         2.0 * (1.0 - self.keeps) * factor
     }
 
-    /// Updates β at a loss.
+    /// Updates the throughput, β and RTTmax at a loss. Returns β.
     fn update(&mut self, reno: &Reno, loss: &LossEvent) -> f64 {
         let srtt = self.srtt.map_or(1.0, |srtt| srtt.as_secs().max(1e-9));
         let (throughput, before) = (loss.flight.min(reno.window()) as f64 / srtt, self.throughput);
@@ -135,8 +138,8 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// Without a loss β is 0.5, so 2 (1 - β) is 1. In the first second a round trip adds one segment. f(3 s) = 1 + 20 +
-    /// 1 = 22 and f(5 s) = 1 + 40 + 4 = 45; at 100 ms the scaling is 1.
+    /// Without a loss, β is 0.5, so that 2 (1 - β) is 1. In the first second, a round trip adds one segment. At 3 s, f
+    /// is `1 + 20 + 1 = 22`, and at 5 s, f is `1 + 40 + 4 = 45`. At an RTTmin of 100 ms, RTT scaling multiplies by 1.
     #[test]
     fn growth_depends_on_the_time_since_the_loss() {
         let mut path = Rounds::of(&MECHANISM, 1000);
@@ -152,8 +155,8 @@ mod tests {
         }
     }
 
-    /// RTTmin / RTTmax = 100 / 125 = 0.8 and 100 / 150 = 0.67, and at most 0.8 and at least 0.5. RTTmax grows by at most
-    /// 20 ms per sample. The first loss halves the window, because no throughput before it is known.
+    /// β is RTTmin / RTTmax, limited to 0.5 … 0.8: 100 / 125 = 0.8 and 100 / 150 = 0.67. RTTmax grows by at most 20 ms
+    /// per sample. The first loss halves cwnd, because no earlier throughput is known.
     #[test]
     fn the_reduction_is_the_range_of_round_trips() {
         for (largest, share) in [(110.0, 0.8), (125.0, 0.8), (150.0, 100.0 / 150.0), (250.0, 0.5)] {

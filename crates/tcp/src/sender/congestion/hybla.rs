@@ -1,15 +1,16 @@
-//! TCP Hybla: the window of a long path grows as fast, in time, as the window of a short path.
+//! TCP Hybla: cwnd of a path with a long RTT grows so fast that the rate grows as on a path with a short RTT.
 //!
-//! `ρ = max(RTT / RTT0, 1)`. For each acknowledged segment, slow start adds `2^ρ - 1` segments and avoidance adds `ρ² /
-//! W`. The window is ρ times the window of a Reno flow with round-trip time RTT0. A loss halves the window.
+//! `ρ = max(RTT / RTT0, 1)`. For each acknowledged segment, slow start adds `2^ρ - 1` segments, and avoidance adds `ρ²
+//! / W` segments, where W is cwnd. W is ρ times the cwnd of a Reno flow with the round-trip time RTT0. A loss halves W.
 //!
 //! As in Linux, ρ changes only when the smoothed RTT reaches a new minimum, and the initial window is at least ρ
-//! segments. Slow start ends exactly at ssthresh, and the exponent is bounded. After a timeout the window grows as
-//! Reno's until the data outstanding at the timeout is acknowledged.
+//! segments. Slow start ends exactly at ssthresh, and the exponent is limited. After a timeout, cwnd grows as in Reno
+//! until the data outstanding at the timeout is acknowledged.
 //!
 //! # Not modelled
-//! The paper's initial threshold by Hoe's estimate, and pacing. Without `initial_ssthresh`, the window of a satellite
-//! path reaches millions of segments within a round trip; only the receiver's window and the queue limit it.
+//! Pacing, and the paper's initial ssthresh by Hoe's estimate, are not modelled. Without `initial_ssthresh`, cwnd of a
+//! satellite path reaches millions of segments within a round trip. Only the receive window and the queue then limit
+//! the sender.
 
 use super::{AckEvent, Build, CongestionControl, LossPhase, OnReno, Reno, Start, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -97,7 +98,7 @@ impl Variant for Hybla {
             return;
         }
         let (window, mss) = (reno.exact_cwnd(), self.mss as f64);
-        // Segments count here, not ACKs: a delayed ACK counts for two.
+        // The growth counts acknowledged bytes, not ACKs: a delayed ACK for two segments counts twice.
         let acked = ack.acked as f64;
         if reno.in_slow_start() {
             let grown = window + acked * (libm::exp2(self.rho.min(self.exponent)) - 1.0);
@@ -120,7 +121,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Returns the window divided by rho, in segments, after `seconds` in whole round trips on a path without a queue.
+    /// Returns cwnd divided by rho, in segments, after `seconds` of whole round trips on a path without a queue.
     fn grown(rtt_ms: u64, ssthresh: u64, seconds: f64) -> f64 {
         let random = Stream::named(1, "hybla");
         let start = Start { window: MSS, ssthresh, mss: MSS, selective: true, random };
@@ -141,9 +142,9 @@ mod tests {
         control.window() as f64 / MSS as f64 / (rtt_ms as f64 / 25.0)
     }
 
-    /// From ssthresh (20 segments, times rho), the window over rho grows by one segment per 25 ms, for any round trip:
-    /// 20 + 60 s / 25 ms = 2420 segments. Long round trips lag slightly: an ACK adds rho² / W, and earlier ACKs of the
-    /// round trip have already raised W.
+    /// Avoidance begins at ssthresh, rho times 20 segments. cwnd / rho then grows by one segment per 25 ms at every
+    /// RTT: 20 + 60 s / 25 ms = 2420 segments. With a long RTT, growth is slightly slower: an ACK adds rho² / W, and
+    /// earlier ACKs of the round trip have already raised W.
     #[test]
     fn avoidance_is_the_same_in_time() {
         for rtt_ms in [25, 100, 600] {
@@ -152,7 +153,7 @@ mod tests {
         }
     }
 
-    /// Slow start doubles the window every 25 ms, so it grows by 2^8 in 200 ms.
+    /// Slow start doubles cwnd / rho every 25 ms, so that cwnd / rho grows by the factor 2^8 in 200 ms.
     #[test]
     fn slow_start_is_the_same_in_time() {
         for rtt_ms in [25, 50, 100] {
@@ -161,7 +162,7 @@ mod tests {
         }
     }
 
-    /// Below 25 ms the control is Reno: slow start stops at ssthresh, and a loss halves the window.
+    /// At an RTT below 25 ms, Hybla equals Reno: slow start ends at ssthresh, and a loss halves cwnd.
     #[test]
     fn a_short_path_is_renos() {
         assert!((grown(10, 2 * MSS, 1.0) * 0.4 - 102.0).abs() < 5.0);
@@ -172,7 +173,7 @@ mod tests {
         let srtt = Some(Duration::from_millis(250));
         let ack = AckEvent { acked: MSS, segments: 1, srtt, ..AckEvent::default() };
         control.on_ack(&ack, &mut *(ack_counting.build)(&ack_counting.values));
-        // rho is 10, so the threshold is 150 segments. An increase by 1023 segments would exceed it.
+        // rho is 10, so that ssthresh is 150 segments. An increase by 2^10 - 1 = 1023 segments would exceed ssthresh.
         assert_eq!((control.window(), control.ssthresh()), (150 * MSS, 150 * MSS));
         let window = 150 * MSS;
         control.on_loss(&LossEvent { now: Time::ZERO, flight: window, window, ..LossEvent::default() });

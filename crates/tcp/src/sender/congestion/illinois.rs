@@ -1,12 +1,13 @@
-//! TCP Illinois: losses decide the direction of the window, delay decides the size of the step.
+//! TCP Illinois: losses determine the direction in which cwnd changes, and the queueing delay determines the size of
+//! the step.
 //!
-//! With the average queueing delay da of a round trip and its largest value dm so far, a round trip adds α segments and
-//! a loss removes the share β:
-//! * α falls from `alpha_max` at da ≤ dm / 100 to `alpha_min` at dm, as κ1 / (κ2 + da).
+//! da is the average queueing delay of a round trip, and dm is the largest queueing delay of the connection. A round
+//! trip adds α segments, and a loss removes the share β of cwnd:
+//! * α falls from `alpha_max` at da ≤ dm / 100 to `alpha_min` at da = dm. In between, α = κ1 / (κ2 + da).
 //! * β rises from 1/8 at da ≤ dm / 10 to 1/2 at da ≥ 0.8 dm.
 //!
-//! After da has exceeded dm / 100, α returns to `alpha_max` only after five round trips below. Below `threshold`
-//! segments, and after a timeout until the next round trip, α is 1 and β is 1/2.
+//! After da has exceeded dm / 100, α returns to `alpha_max` only after five round trips with da ≤ dm / 100. If cwnd is
+//! below `threshold` segments, α is 1 and β is 1/2. After a timeout, the same values apply until the next round trip.
 
 use super::{AckEvent, Build, LossEvent, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -65,7 +66,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Round trips with low delay after which α returns to its maximum (θ).
+/// Number of round trips with low queueing delay after which α returns to `alpha_max` (θ).
 const LOW_ROUNDS: u32 = 5;
 
 struct Illinois {
@@ -73,17 +74,19 @@ struct Illinois {
     alpha_min: f64,
     threshold: f64,
     mss: f64,
-    /// Smallest and largest RTT so far.
+    /// Smallest RTT of the connection.
     base: Duration,
+    /// Largest RTT of the connection.
     largest: Duration,
-    /// Sum, s, and number of the RTT samples of this round trip.
+    /// Sum of the RTT samples of the current round trip, seconds.
     sum: f64,
+    /// Number of RTT samples of the current round trip.
     count: u32,
-    /// First byte that was not yet sent when the round trip began.
+    /// Next byte to send (SND.NXT) at the start of the round trip.
     until: u64,
     alpha: f64,
     beta: f64,
-    /// Whether the delay has exceeded dm / 100 since α was last at its maximum.
+    /// Whether the queueing delay has exceeded dm / 100 since α was last `alpha_max`.
     was_above: bool,
     low_rounds: u32,
 }
@@ -171,14 +174,16 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// Growth of a window of 1000 segments in a round trip, and the share that a loss keeps, after round trips with
-    /// these delays. The RTT is 100 ms, the largest delay 100 ms.
+    /// Returns the growth of a cwnd of 1000 segments in a round trip, segments, and the share of cwnd that remains
+    /// after a loss. The queueing delay is `delay_ms` for eight round trips before. The smallest RTT is 100 ms, and the
+    /// largest queueing delay is 100 ms.
     fn at(delay_ms: f64) -> (f64, f64) {
         let mut path = Rounds::of(&MECHANISM, 1000);
         for rtt in [100.0, 200.0, 200.0] {
             path.round(rtt);
         }
-        // The first ACK of a round trip ends the previous one, so a round counts from its second on.
+        // The first ACK of a round trip still updates α for the previous round trip, so that a new delay takes effect a
+        // round trip later.
         for _ in 0..8 {
             path.round(100.0 + delay_ms);
         }
@@ -188,8 +193,8 @@ mod tests {
         (grown, path.lose() / full)
     }
 
-    /// α(0) = 10 and α(dm) = 0.3. At da = dm / 2, without the 1 % offset: 10 / (1 + 0.5 × 9.7 / 0.3) = 0.583. β is 1/8
-    /// up to 0.1 dm, 1/2 from 0.8 dm, and 0.3125 at 0.45 dm.
+    /// α(0) = 10 and α(dm) = 0.3. At da = dm / 2, α = 10 / (1 + 0.5 × 9.7 / 0.3) = 0.583, if the offset of 1 % is
+    /// ignored. β is 1/8 up to 0.1 dm, 0.3125 at 0.45 dm, and 1/2 from 0.8 dm.
     #[test]
     fn steps_follow_the_delay() {
         for (delay, alpha, share) in

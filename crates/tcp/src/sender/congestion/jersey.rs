@@ -1,20 +1,23 @@
-//! TCP Jersey: the window follows the delivery rate. A loss without a router's warning (mark) counts as a random error.
+//! TCP Jersey: cwnd follows the delivery rate. A loss without a router's warning (congestion mark) counts as a random
+//! error.
 //!
 //! * A marked ACK triggers rate control: ssthresh becomes the estimated bandwidth times the smallest RTT, and cwnd
 //!   falls to ssthresh.
-//! * Three duplicates, of which the third is marked, cause rate control and recovery. If the third is unmarked, the
-//!   segment is only retransmitted ("explicit retransmit"); cwnd and ssthresh stay.
-//! * A timeout sets ssthresh from the estimate and cwnd to one segment.
+//! * Three duplicate ACKs cause rate control and recovery if the third is marked. If the third is unmarked, the sender
+//!   only retransmits the segment ("explicit retransmit"), and cwnd and ssthresh stay.
+//! * A timeout sets ssthresh to the estimated bandwidth times the smallest RTT, and cwnd to one segment.
 //!
 //! # Warnings
 //! The paper's routers mark every packet while the average queue exceeds a threshold (`queue = "warn"`). The receiver
-//! must echo the mark of each packet (`ecn_echo = "per_packet"`): RFC 3168's ECE lasts until CWR and would mark
-//! duplicates of unmarked packets. **Without a warning router no loss lowers the window**: the control does not detect
-//! a full queue.
+//! must echo the mark of each packet (`ecn_echo = "per_packet"`). RFC 3168's ECE lasts until CWR arrives and would mark
+//! duplicate ACKs for unmarked packets. **Without a warning router, no loss reduces cwnd**, because the control does
+//! not detect a full queue.
 //!
 //! # Our choices
-//! The algorithm is known from memory and from saad §3.B. Our choices are: rate control acts at most once per smoothed
-//! RTT; rate control never raises cwnd (`raises`); the response to a timeout.
+//! The algorithm is known from memory and from saad §3.B. Our choices are:
+//! * Rate control acts at most once per smoothed RTT (`marks`).
+//! * Rate control never raises cwnd (`raises`).
+//! * The response to a timeout.
 
 use super::estimate::{Delivered, Sliding};
 use super::non_congestion::NonCongestion;
@@ -53,9 +56,9 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeliveryClock {
-    /// The sender's clock: the arrival times of the ACKs.
+    /// The sender's clock, which gives the arrival times of the ACKs.
     Arrival,
-    /// The receiver's clock: the timestamps in the ACKs.
+    /// The receiver's clock, which gives the timestamps in the ACKs.
     Receiver,
 }
 
@@ -88,7 +91,7 @@ impl Jersey {
         }
     }
 
-    /// Optimal window (ownd), bytes; `None` before the first RTT sample.
+    /// Returns the optimal window (ownd), bytes; `None` before the first RTT sample.
     fn optimum(&self) -> Option<u64> {
         let rtt = self.smallest?.as_secs();
         Some((rtt * self.filter.estimate()) as u64)
@@ -175,7 +178,8 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// A window of 40 segments on a path with 250 kB/s, smallest RTT 80 ms and RTT 100 ms. The capacity is 20 segments.
+    /// Returns a control with a cwnd of 40 segments on a path with 250 kB/s, a smallest RTT of 80 ms and an RTT of 100
+    /// ms. The bandwidth-delay product is 20 segments.
     fn loaded(
         mechanism: &Mechanism<Build>,
         raises: bool,
@@ -203,8 +207,8 @@ mod tests {
         ((control.window() + MSS / 2) / MSS, (control.ssthresh() + MSS / 2) / MSS)
     }
 
-    /// 250 kB/s x 80 ms are 20 segments: the window after a mark or timeout, with or without a loss. A loss alone keeps
-    /// the window.
+    /// The bandwidth-delay product is 250 kB/s x 80 ms, 20 segments. A mark sets cwnd to this value, and a timeout sets
+    /// ssthresh to this value. A loss without a mark leaves cwnd unchanged.
     #[test]
     fn only_a_warned_loss_costs_something() {
         for mechanism in [&MECHANISM, &new_jersey::MECHANISM] {
@@ -232,7 +236,7 @@ mod tests {
         for (raises, window) in [(false, 15), (true, 20)] {
             let mut control = loaded(&MECHANISM, raises, |n| 4000 * n);
             control.on_idle(15 * MSS);
-            // The sender is in avoidance, because cwnd exceeds the threshold.
+            // The sender is in congestion avoidance, because cwnd exceeds ssthresh.
             let level = super::super::Level { window: 15 * MSS, ssthresh: 10 * MSS };
             control.on_recovered(0, Recovered::Revised { from: level, to: level });
             control.on_mark(&loss(true));
@@ -240,8 +244,9 @@ mod tests {
         }
     }
 
-    /// The return path delivers ACKs in bursts of 25 every 100 ms. The filter decays by half between bursts, and no
-    /// time passes within a burst. New Jersey uses the receiver's clock, by which the ACKs are evenly spaced.
+    /// The return path delivers ACKs in bursts of 25 every 100 ms. The estimate decays by half between bursts, and
+    /// hardly any time passes within a burst. New Jersey uses the receiver's clock, by which the ACKs are evenly
+    /// spaced.
     #[test]
     fn the_receivers_clock_does_not_mind_bunches() {
         let bunched = |n: u64| n / 25 * 100_000 + n % 25;

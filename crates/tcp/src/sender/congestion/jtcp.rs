@@ -1,18 +1,19 @@
-//! JTCP at the sender: a loss counts as congestion if the queue grew over the last window of packets. Any other loss
-//! keeps the window.
+//! JTCP at the sender: a loss counts as congestion if the queue has grown over the last window of packets. Any other
+//! loss leaves cwnd unchanged.
 //!
-//! `Jr = ((R_{n-1} - R_{n-w}) - (S_{n-1} - S_{n-w})) / (R_{n-1} - R_{n-w})`, with the window w in segments. `Jr > k/w`
-//! means congestion: the queue grew by more than k packets (hasegawa §2.2, Eq. 1). S is the sending time of a segment.
-//! R is the receiver's timestamp in its ACK; without timestamps R is the arrival of the ACK, which includes the return
-//! path.
+//! `Jr = ((R_{n-1} - R_{n-w}) - (S_{n-1} - S_{n-w})) / (R_{n-1} - R_{n-w})`, with w the window in segments. `Jr > k/w`
+//! means congestion: the queue has grown by more than k packets (hasegawa §2.2, Eq. 1). S is the sending time of a
+//! segment. R is the receiver's timestamp in the ACK of that segment. Without timestamps, R is the arrival time of the
+//! ACK, which includes the delay of the return path.
 //!
-//! Three duplicates keep the window ("immediate recovery") if Jr shows no congestion, or within a round trip of the
-//! last reduction. Otherwise the window halves. A queue that stays full has a constant delay, so its overflow counts as
-//! a wireless loss.
+//! Three duplicate ACKs leave cwnd unchanged ("immediate recovery") if Jr shows no congestion, or if the last reduction
+//! was less than a round trip ago. Otherwise, three duplicate ACKs halve cwnd. A queue that stays full has a constant
+//! delay, so that its overflow counts as a wireless loss.
 //!
 //! # Our choices
-//! Eq. 1 is hasegawa's. The reactions to three duplicates are from memory. JTCP's reaction to a timeout is unknown, so
-//! it is a parameter (`after_timeout`). The receiver's `loss_discrimination = "jtcp"` uses the same ratio.
+//! Eq. 1 is hasegawa's. The reactions to three duplicate ACKs are from memory. JTCP's reaction to a timeout is unknown;
+//! the parameter `after_timeout` selects a reaction. The receiver's `loss_discrimination = "jtcp"` uses the same ratio
+//! Jr.
 
 use super::non_congestion::NonCongestion;
 use super::{AckEvent, Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};
@@ -60,13 +61,13 @@ struct Jtcp {
 
 #[derive(Clone, Copy)]
 struct AckTimes {
-    /// Total number of bytes acknowledged up to this ACK.
+    /// Total number of bytes acknowledged up to this ACK, which is included.
     end: u64,
     received: Time,
     sent: Time,
 }
 
-/// Number of ACKs remembered: more than any window of the scenarios.
+/// Number of ACKs stored. The number exceeds every window in the scenarios.
 const MAX_ACKS: usize = 4096;
 
 impl Jtcp {
@@ -83,7 +84,7 @@ impl Jtcp {
         }
     }
 
-    /// Whether Eq. 1 shows congestion over a window of `window` bytes; `false` without two ACKs to compare.
+    /// Returns whether Eq. 1 shows congestion over a window of `window` bytes; `false` before two ACKs have arrived.
     fn is_congested(&self, window: u64) -> bool {
         let segments = (window / self.mss).max(1);
         let Some(newest) = self.arrivals.back() else { return false };
@@ -136,7 +137,7 @@ impl Variant for Jtcp {
     fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
         let keeps_window = self.classifies_timeouts && !self.is_congested(reno.window());
         if first && keeps_window {
-            // Slow start then ends at the current window.
+            // The next slow start ends at the current cwnd.
             reno.set_ssthresh(reno.window());
         }
         self.non_congestion.forget();
@@ -164,8 +165,8 @@ mod tests {
         Duration::from_micros(micros)
     }
 
-    /// Ten segments, one sent every 10 ms. The delay grows by `later` microseconds from each segment to the next. ACKs
-    /// take 20 ms.
+    /// Returns a control after 100 segments, one sent every 10 ms. The delay grows by `later` microseconds from each
+    /// segment to the next. ACKs take 20 ms.
     fn seen(later: u64, stamped: bool) -> Box<dyn CongestionControl> {
         let random = Stream::named(1, "jtcp");
         let start = Start { window: 10 * MSS, ssthresh: 5 * MSS, mss: MSS, selective: true, random };
@@ -191,8 +192,8 @@ mod tests {
         during / MSS
     }
 
-    /// Jr = 9 x later / (9 x (10 ms + later)), and the threshold is 1/10. A growth of 1.1 ms gives Jr = 0.0991, a
-    /// growth of 1.2 ms gives 0.107.
+    /// Jr = 9 × later / (9 × (10 ms + later)), and the threshold is 1/10. A delay growth of 1.1 ms gives Jr = 0.0991,
+    /// and a delay growth of 1.2 ms gives Jr = 0.107.
     #[test]
     fn a_queue_that_grew_by_a_packet_is_congestion() {
         for stamped in [true, false] {
@@ -210,7 +211,7 @@ mod tests {
             &mut *(ack_counting.build)(&ack_counting.values),
         );
         assert_eq!([2000, 2100].map(|at| lose(&mut *control, at)), [5, 5]);
-        // Over five segments, 2 ms of 12 ms are below 1/5: there is no congestion.
+        // Over five segments, Jr = 2 ms / 12 ms is below 1/5, so that the loss is not congestion.
         assert_eq!(lose(&mut *control, 2300), 5);
         let mut control = seen(10_000, true);
         control.on_ack(

@@ -1,14 +1,16 @@
-//! LEDBAT: a background flow that keeps the queueing delay at a target and yields to all others.
+//! LEDBAT: a background flow that keeps the queueing delay at a target and yields to all other flows.
 //!
 //! With `queueing = current - base` and `off = (target - queueing) / target`, an ACK adds `gain × off × acked × MSS /
-//! cwnd` bytes, which is negative above the target. cwnd is at most the bytes in flight plus `ALLOWED_INCREASE` segments
-//! and at least two segments. `current` is the smallest of the last four samples, `base` the smallest of the last ten
-//! minutes, kept per minute. A loss halves cwnd once per round trip, a timeout sets it to one segment. There is no slow
-//! start; the initial window is two segments.
+//! cwnd` bytes to cwnd. Above the target, `off` is negative, and cwnd shrinks. cwnd is at least two segments, and at
+//! most the bytes in flight plus `ALLOWED_INCREASE` segments.
+//!
+//! `current` is the smallest of the last four delay samples. `base` is the smallest delay sample of the last ten
+//! minutes, stored as one minimum per minute. A loss halves cwnd once per round trip. A timeout sets cwnd to one
+//! segment. The control has no slow start. The initial window is two segments.
 //!
 //! # Not modelled
-//! The RFC measures one-way delays; the samples here are round-trip times. A queue of ACKs therefore counts as
-//! queueing, too.
+//! The RFC measures one-way delays. The samples here are round-trip times, so that a queue of ACKs also counts as
+//! queueing delay.
 
 use super::{AckEvent, Build, LossEvent, LossPhase, Nature, OnReno, Reno, Start, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -42,7 +44,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             mss: start.mss as f64,
             delays: Delays::new(),
         };
-        // cwnd is never below ssthresh: there is no slow start.
+        // cwnd is never below ssthresh, so that the control has no slow start.
         let window = INITIAL_SEGMENTS * start.mss;
         OnReno::boxed(&Start { window, ssthresh: window, ..start }, ledbat)
     },
@@ -54,7 +56,7 @@ const INITIAL_SEGMENTS: u64 = 2;
 const ALLOWED_INCREASE: f64 = 1.0;
 
 struct Ledbat {
-    /// Seconds.
+    /// Target queueing delay, seconds.
     target: f64,
     gain: f64,
     mss: f64,
@@ -63,7 +65,7 @@ struct Ledbat {
 
 /// Base delay and current delay (RFC 6817 §2.4.2, `update_base_delay` and `update_current_delay`).
 pub(super) struct Delays {
-    /// Smallest sample of each of the last ten minutes, the newest last.
+    /// Smallest sample of each of the last ten minutes. The current minute is the last entry.
     minutes: [Duration; BASE_HISTORY],
     minute: u64,
     latest: [Duration; CURRENT_FILTER],
@@ -93,12 +95,12 @@ impl Delays {
         self.next = (self.next + 1) % CURRENT_FILTER;
     }
 
-    /// Smallest sample of the last ten minutes; `None` before the first sample.
+    /// Returns the smallest sample of the last ten minutes; `None` before the first sample.
     pub(super) fn base(&self) -> Option<Duration> {
         self.minutes.iter().min().copied().filter(|base| *base < Duration::MAX)
     }
 
-    /// Queueing delay, s; `None` before the first sample.
+    /// Returns the queueing delay, seconds; `None` before the first sample.
     pub(super) fn queueing(&self) -> Option<f64> {
         let (base, current) = (self.base()?, self.latest.iter().min()?);
         Some(current.as_secs() - base.as_secs())
@@ -132,18 +134,18 @@ impl Variant for Ledbat {
         let flight = ack.in_flight as f64 + acked;
         let allowed = flight + ALLOWED_INCREASE * self.mss;
         let aim = cwnd + self.gain * off * acked * self.mss / cwnd;
-        // Our choice: the bound does not lower a window that is not used fully.
+        // Our choice: the upper limit does not lower a cwnd that is not fully used.
         let aim = if off > 0.0 { aim.min(allowed.max(cwnd)) } else { aim };
         reno.set_cwnd(aim.max(INITIAL_SEGMENTS as f64 * self.mss));
     }
 
-    /// Halves cwnd (RFC 6817 §2.4.2), not FlightSize.
+    /// Halves cwnd, not FlightSize (RFC 6817 §2.4.2).
     fn on_loss(&mut self, reno: &mut Reno, _: &LossEvent) {
         halve_cwnd(reno);
     }
 
     fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, _: bool) {
-        // Without slow start, ssthresh has no effect.
+        // The control has no slow start, so that ssthresh has no effect.
         reno.restart_with_in_flight(loss.still_in_flight);
     }
 
@@ -157,8 +159,8 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// RFC 6817 §2.4.2: a round trip adds gain × off segments. At a queueing delay of 0, 50, 100 and 150 ms and a
-    /// target of 100 ms: +1, +0.5, 0 and -0.5.
+    /// RFC 6817 §2.4.2: a round trip adds gain × off segments. The target is 100 ms. Queueing delays of 0, 50, 100 and
+    /// 150 ms add 1, 0.5, 0 and -0.5 segments.
     #[test]
     fn growth_is_proportional_to_the_distance_from_the_target() {
         for (queueing, segments) in [(0.0, 1.0), (50.0, 0.5), (100.0, 0.0), (150.0, -0.5)] {
@@ -166,7 +168,8 @@ mod tests {
             for _ in 0..40 {
                 path.round(100.0);
             }
-            // Four samples replace the current delay.
+            // The current delay is the smallest of the last four samples. After this round, all of them have the new
+            // delay.
             path.round(100.0 + queueing);
             let before = path.segments();
             let grown = path.round(100.0 + queueing) - before;
@@ -182,12 +185,13 @@ mod tests {
             path.round(100.0);
         }
         let full = path.segments();
-        // At most one segment per round trip. A round trip with a fraction of a segment has fewer ACKs.
+        // cwnd grows by at most one segment per round trip. A fraction of a segment in cwnd causes no ACK, so that
+        // growth is slightly less.
         assert!((20.0..=22.0).contains(&full), "{full}");
         assert!((path.lose() / full - 0.5).abs() < 0.01);
     }
 
-    /// RFC 6817 §2.4.2 halves cwnd, also if more than cwnd is outstanding.
+    /// RFC 6817 §2.4.2: a loss halves cwnd, even if more than cwnd is outstanding.
     #[test]
     fn a_loss_halves_the_window_and_not_the_flight() {
         let mut reno = Reno::plain(&Rounds::start(20, 2));
@@ -198,7 +202,7 @@ mod tests {
         assert_eq!(reno.exact_cwnd(), 2_000.0);
     }
 
-    /// BASE_HISTORY = 10: a base delay is forgotten after ten minutes.
+    /// BASE_HISTORY = 10: a base delay expires after ten minutes.
     #[test]
     fn a_base_delay_is_forgotten_after_ten_minutes() {
         let mut delays = Delays::new();

@@ -1,16 +1,15 @@
-//! LEDBAT++: LEDBAT on round-trip times, without its unfairness to late-comers.
+//! LEDBAT++: LEDBAT with round-trip times instead of one-way delays, and without LEDBAT's latecomer unfairness.
 //!
-//! With `queueing = current - base`, a round trip adds GAIN segments below the target, where `GAIN = 1 / min(16, ⌈2 target
-//! / base⌉)`. Above the target it changes the window W by `GAIN - W (queueing / target - 1)`, at most by -W / 2. Slow
-//! start adds GAIN × acked bytes and ends at a queueing delay of 3/4 of the target.
+//! W is cwnd, `queueing = current - base` is the queueing delay, and `GAIN = 1 / min(16, ⌈2 target / base⌉)`. Below the
+//! target, a round trip adds GAIN segments. Above the target, a round trip changes W by `GAIN - W (queueing / target -
+//! 1)`, but by at least -W / 2. Slow start adds GAIN × acked bytes and ends at a queueing delay of 3/4 of the target.
 //!
-//! Two round trips after slow start ends, and later after nine times the time that the last slowdown took, a slowdown
-//! measures the base delay: the window is two segments for two round trips, then slow start leads back to the window
-//! before.
+//! Slowdowns measure the base delay. The first slowdown begins two round trips after slow start ends. The time to the
+//! next slowdown is nine times the duration of the last slowdown. In a slowdown, cwnd is two segments for two round
+//! trips. Slow start then raises cwnd to the value before the slowdown.
 //!
 //! # Not modelled
-//! The draft's base delay is the smallest of the last ten minutes, too, but it also suggests a correction of clocks, which
-//! round-trip times do not need.
+//! The draft suggests a correction of clock drift. Round-trip times need no such correction.
 
 use super::ledbat::{Delays, halve_cwnd};
 use super::{
@@ -55,17 +54,17 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Initial and smallest window, segments.
 const SMALLEST: u64 = 2;
-/// Largest divisor of the gain.
+/// Largest divisor in GAIN.
 const MOST_DIVISOR: f64 = 16.0;
-/// Share of the target at which slow start ends.
+/// Share of the target queueing delay at which slow start ends.
 const SLOW_START_UNTIL: f64 = 0.75;
-/// Round trips from the end of slow start to the first slowdown, and length of a slowdown.
+/// Number of round trips from the end of slow start to the first slowdown, and duration of a slowdown in round trips.
 const ROUND_TRIPS: u64 = 2;
-/// Factor from the duration of a slowdown to the time until the next.
+/// Ratio of the time to the next slowdown to the duration of the last slowdown.
 const INTERVAL: u64 = 9;
 
 struct LedbatPlusPlus {
-    /// Seconds.
+    /// Target queueing delay, seconds.
     target: f64,
     slows_down: bool,
     mss: f64,
@@ -74,23 +73,17 @@ struct LedbatPlusPlus {
     slowdown: Slowdown,
 }
 
-/// Periodic slowdown (draft §4.4).
+/// State of the periodic slowdown (draft §4.4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Slowdown {
-    /// Before the end of slow start.
+    /// Slow start has not ended yet.
     Never,
+    /// Start time of the next slowdown.
     Planned(Time),
-    /// The window is at its smallest until `until`; it returns to `window`.
-    Slow {
-        begun: Time,
-        until: Time,
-        window: f64,
-    },
-    /// Slow start back to `window`.
-    Return {
-        begun: Time,
-        window: f64,
-    },
+    /// cwnd is two segments until `until`. Afterwards, cwnd returns to `window` bytes.
+    Slow { begun: Time, until: Time, window: f64 },
+    /// Slow start raises cwnd to `window` bytes.
+    Return { begun: Time, window: f64 },
 }
 
 impl LedbatPlusPlus {
@@ -103,7 +96,7 @@ impl LedbatPlusPlus {
         SMALLEST as f64 * self.mss
     }
 
-    /// Change of the window for these acknowledged bytes in avoidance (draft §4.2).
+    /// Returns the change of cwnd, bytes, for `acked` acknowledged bytes in congestion avoidance (draft §4.2).
     fn change(&self, window: f64, acked: f64, queueing: f64) -> f64 {
         let excess = queueing / self.target - 1.0;
         let per_round_trip = match excess {
@@ -113,14 +106,14 @@ impl LedbatPlusPlus {
         per_round_trip * acked / window
     }
 
-    /// Halves the window to which a slowdown returns.
+    /// Halves the cwnd to which the current slowdown returns.
     fn halve_saved(&mut self) {
         if let Slowdown::Slow { window, .. } = &mut self.slowdown {
             *window /= 2.0;
         }
     }
 
-    /// Returns whether a slowdown holds the window.
+    /// Begins or advances a slowdown. Returns whether the slowdown keeps cwnd at two segments.
     fn slow_down(&mut self, reno: &mut Reno, now: Time) -> bool {
         let round_trips = self.srtt * ROUND_TRIPS;
         match self.slowdown {
@@ -220,7 +213,7 @@ impl Variant for LedbatPlusPlus {
 }
 
 impl LedbatPlusPlus {
-    /// Plans the first slowdown if slow start has ended without [`LedbatPlusPlus::leave`].
+    /// Plans the first slowdown if slow start has ended without a call of [`LedbatPlusPlus::leave`].
     fn leave_first(&mut self, now: Time) {
         if self.slowdown == Slowdown::Never {
             self.leave(now);
@@ -234,8 +227,8 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// GAIN = 1 / min(16, ⌈120 ms / base⌉): 1/2 at a base of 100 ms, 1/12 at 10 ms, 1/16 at 1 ms. Slow start multiplies
-    /// the window by 1 + GAIN in a round trip.
+    /// GAIN = 1 / min(16, ⌈120 ms / base⌉): 1/2 at a base delay of 100 ms, 1/12 at 10 ms, 1/16 at 1 ms. In slow start,
+    /// a round trip multiplies cwnd by 1 + GAIN.
     #[test]
     fn slow_start_is_slower_on_short_paths() {
         for (base, gain) in [(100.0, 1.0 / 2.0), (10.0, 1.0 / 12.0), (1.0, 1.0 / 16.0)] {
@@ -249,8 +242,8 @@ mod tests {
         }
     }
 
-    /// Slow start ends at 3/4 of 60 ms. Two round trips later the window is two segments for two round trips. Slow start
-    /// then returns to the window before.
+    /// Slow start ends at a queueing delay of 3/4 of 60 ms. Two round trips later, cwnd is two segments for two round
+    /// trips. Slow start then raises cwnd to the value before the slowdown.
     #[test]
     fn a_slowdown_follows_slow_start() {
         let mut path = Rounds::with_ssthresh(&MECHANISM, 2, 1_000_000);
@@ -261,12 +254,12 @@ mod tests {
         let slow = (1..10).find(|_| path.round(150.0) <= 2.0);
         assert!(slow.is_some_and(|rounds| rounds <= 4), "{slow:?}");
         let returned = (1..100).find(|_| path.round(100.0) > 0.9 * before);
-        // 1.5^10 = 58: from 2 to 100 segments within ten round trips.
+        // GAIN is 1/2 and 1.5^10 = 58, so that cwnd grows from 2 to 100 segments within ten round trips.
         assert!(returned.is_some_and(|rounds| (8..=12).contains(&rounds)), "{returned:?}");
     }
 
-    /// A loss during a slowdown halves the window to which the flow returns. An undo during a slowdown restores that
-    /// window, and the flow stays at two segments until the slowdown ends.
+    /// A loss during a slowdown halves the saved cwnd, to which the flow returns. An undo during a slowdown restores
+    /// the saved cwnd, and cwnd stays two segments until the slowdown ends.
     #[test]
     fn losses_during_a_slowdown_count() {
         let begin = |reno: &mut Reno| {
@@ -301,8 +294,9 @@ mod tests {
         assert_eq!(reno.ssthresh(), 40_000);
     }
 
-    /// Above the target the window shrinks in proportion: at 90 ms of queueing (1.5 times the target) by half of W per
-    /// round trip, at 66 ms by a tenth, less the gain of half a segment.
+    /// Above the target, cwnd shrinks in proportion to the excess. At a queueing delay of 90 ms (1.5 times the target),
+    /// a round trip removes half of cwnd. At 66 ms, a round trip removes a tenth. GAIN adds half a segment in each
+    /// case.
     #[test]
     fn above_the_target_the_window_shrinks_in_proportion() {
         for (queueing, share) in [(90.0, 0.5), (66.0, 0.1)] {
@@ -315,7 +309,7 @@ mod tests {
             path.round(100.0 + queueing);
             let before = path.segments();
             let kept = path.round(100.0 + queueing) / before;
-            // The window shrinks with each ACK, and later ACKs are relative to a smaller window.
+            // cwnd shrinks with each ACK, so that later ACKs of the round trip remove less.
             let expected = 1.0 - share;
             assert!((kept - expected).abs() < 0.12, "{queueing}: {kept} for {expected}");
         }

@@ -1,4 +1,4 @@
-//! Congestion control.
+//! Congestion control: the rules that set cwnd and ssthresh.
 
 mod bbr;
 pub mod bbr3;
@@ -42,7 +42,7 @@ use crate::sender::ack_counting::AckCounting;
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Mechanism, Rate, Stream, Time, Values};
 
-/// Initial state of a congestion control.
+/// Initial values of a congestion control.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Initial window, bytes.
@@ -51,18 +51,18 @@ pub struct Start {
     pub ssthresh: u64,
     /// Payload of a full segment, bytes.
     pub mss: u64,
-    /// Whether SACK reports losses, so that a round trip can reveal several losses.
+    /// Whether the connection uses SACK, so that a round trip can reveal several losses.
     pub selective: bool,
-    /// Random stream of this sender.
+    /// Stream of random numbers of this sender.
     pub random: Stream,
 }
 
-/// An ACK that advances `una` or is a duplicate, and its effects.
+/// An ACK that advances SND.UNA or is a duplicate, with its effects on the scoreboard.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckEvent<'a> {
-    /// Arrival of the ACK.
+    /// Arrival time of the ACK.
     pub now: Time,
-    /// Phase of the sender with regard to losses.
+    /// Phase of loss recovery after the ACK.
     pub phase: LossPhase,
     /// First unacknowledged byte after the ACK (SND.UNA).
     pub una: u64,
@@ -70,94 +70,94 @@ pub struct AckEvent<'a> {
     pub nxt: u64,
     /// Bytes newly acknowledged by the cumulative ACK; 0 for a duplicate.
     pub acked: u64,
-    /// Number of segments that the ACK completes, except those that SACK reported earlier.
+    /// Number of segments that the ACK acknowledges completely, except segments that SACK reported earlier.
     pub segments: u32,
-    /// Bytes newly delivered, including those that SACK reports.
+    /// Bytes newly delivered: acknowledged cumulatively or reported by SACK.
     pub delivered: u64,
-    /// Bytes of `delivered` that SACK blocks report.
+    /// Part of `delivered` that SACK blocks report, bytes.
     pub reported: u64,
-    /// Bytes newly reported as received with a congestion mark (AccECN, RFC 9768).
+    /// Bytes that the receiver newly reports as CE-marked (AccECN, RFC 9768).
     pub marked: u64,
-    /// RTT sample of the ACK.
+    /// RTT sample of the ACK, if any.
     pub rtt: Option<Duration>,
-    /// Smoothed RTT after the ACK (RFC 6298).
+    /// Smoothed RTT after the ACK (RFC 6298); `None` before the first RTT sample.
     pub srtt: Option<Duration>,
     /// Bytes in flight after the ACK.
     pub in_flight: u64,
-    /// Bytes found lost since the last ACK.
+    /// Bytes marked lost since the previous ACK.
     pub lost: u64,
-    /// Delivery rate sample, if the control [samples](Nature::uses_rate_samples).
+    /// Delivery rate sample of the ACK; `None` unless the control [uses rate samples](Nature::uses_rate_samples).
     pub rate: Option<&'a RateSample>,
-    /// Whether growth is forbidden: the ACK echoes a mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661
-    /// §4.3).
+    /// Whether cwnd must not grow: the ACK echoes a mark (RFC 3168 §6.1.2), or cwnd was not fully used (RFC 7661 §4.3).
     pub held: bool,
 }
 
-/// Transmission of a segment, new or retransmitted.
+/// Transmission of a segment, which may be a retransmission.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SentEvent {
-    /// Time of sending.
+    /// Time of the transmission.
     pub now: Time,
     /// First unacknowledged byte (SND.UNA).
     pub una: u64,
     /// Next byte to send (SND.NXT), after the segment.
     pub nxt: u64,
-    /// First byte of the segment.
+    /// Sequence number of the first byte of the segment.
     pub start: u64,
-    /// Payload, bytes.
+    /// Payload of the segment, bytes.
     pub bytes: u64,
-    /// Bytes in flight, including the segment.
+    /// Bytes in flight, the segment included.
     pub in_flight: u64,
-    /// Whether application-limited data is still in flight.
+    /// Whether a rate sample of the segment will count as application-limited.
     pub limited: bool,
 }
 
-/// Phase of the sender with regard to losses.
+/// Phase of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossPhase {
-    /// No known loss.
+    /// No loss is known.
     #[default]
     Open,
-    /// Fast recovery: no growth, including its last ACK (but see
-    /// [`crate::sender::ack_counting::AckCounting::counts_end`]).
+    /// Fast recovery. cwnd does not grow, not even at the ACK that ends fast recovery, unless
+    /// [`crate::sender::ack_counting::AckCounting::counts_end`] allows growth.
     Recovery,
-    /// After a timeout (or Tahoe's restart), until the data outstanding at that time is acknowledged.
+    /// Retransmission after a timeout or after a restart of Tahoe. The phase ends when all data outstanding at its
+    /// start is acknowledged.
     Restart,
 }
 
-/// Loss, timeout or mark.
+/// A loss, a timeout or a congestion mark.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LossEvent {
     /// Time of the event.
     pub now: Time,
     /// First unacknowledged byte (SND.UNA).
     pub una: u64,
-    /// Next byte to send (SND.NXT): end of the affected window of data.
+    /// Next byte to send (SND.NXT): the end of the window of data that the event concerns.
     pub nxt: u64,
     /// FlightSize: bytes outstanding (RFC 5681 §3.1 Eq. 4).
     pub flight: u64,
     /// min(cwnd, advertised window), bytes.
     pub window: u64,
-    /// Whether the reporting duplicate ACK echoes a congestion mark.
+    /// Whether the duplicate ACK that reveals the loss echoes a congestion mark.
     pub marked: bool,
-    /// At a timeout: bytes in flight that cwnd includes in addition to one segment (OnEnterRTO; Linux). RFC 5681 §3.1
-    /// adds 0.
+    /// At a timeout: bytes still in flight. Controls that follow OnEnterRTO of BBR's draft or Linux set cwnd to these
+    /// bytes plus one segment. The value is 0 for RFC 5681 §3.1.
     pub still_in_flight: u64,
 }
 
-/// Frequency of reactions to echoed marks.
+/// Largest frequency of reactions to echoed congestion marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MarkPace {
-    /// Once per window of data (RFC 3168 §6.1.2).
+    /// At most one reaction per window of data (RFC 3168 §6.1.2).
     #[default]
     Window,
-    /// Once per smoothed round-trip time.
+    /// At most one reaction per smoothed RTT.
     Rtt,
-    /// At every marked ACK.
+    /// A reaction at every marked ACK.
     Every,
 }
 
-/// cwnd and ssthresh at one time.
+/// Values of cwnd and ssthresh at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Level {
     /// cwnd, bytes.
@@ -166,22 +166,22 @@ pub struct Level {
     pub ssthresh: u64,
 }
 
-/// Outcome of a recovery, which decides whether its window reduction stays.
+/// Outcome of a recovery: whether the window reduction stays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recovered {
-    /// The reduction stays.
+    /// The window reduction stays.
     Kept,
-    /// No loss was congestion: the reduction is undone.
+    /// The window reduction is undone: the loss was not congestion, or the retransmission was spurious.
     Revised {
-        /// Current level.
+        /// Current cwnd and ssthresh.
         from: Level,
-        /// Level before the recovery.
+        /// cwnd and ssthresh to restore.
         to: Level,
     },
-    /// Undecided: F-RTO may send two new segments, and cwnd also has room for one retransmission (RFC 5682 §2.1 step 3
-    /// a).
+    /// F-RTO has not decided yet and may send two new segments. cwnd has room for these segments and for one
+    /// retransmission (RFC 5682 §2.1 step 3 a).
     Probed {
-        /// cwnd, bytes.
+        /// New cwnd, bytes.
         window: u64,
     },
 }
@@ -189,32 +189,32 @@ pub enum Recovered {
 /// Constant properties of a congestion control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Nature {
-    /// Whether [`CongestionControl::observe`] is called.
+    /// Whether the sender calls [`CongestionControl::observe`].
     pub observes: bool,
-    /// Whether the control is rate-based: uses [`AckEvent::rate`], [`RateHooks`] and a pacer.
+    /// Whether the control uses [`AckEvent::rate`], [`RateHooks`] and a pacer.
     pub uses_rate_samples: bool,
-    /// Whether [`RateHooks::extra_at`] and [`RateHooks::on_extra`] are used; requires `uses_rate_samples`.
+    /// Whether the control uses [`RateHooks::extra_at`] and [`RateHooks::on_extra`]; requires `uses_rate_samples`.
     pub sends_extra: bool,
-    /// Whether the control itself sets the window in recovery, without a [reduction](crate::sender::reduction)
-    /// mechanism.
+    /// Whether the control itself sets cwnd in recovery, instead of a [window reduction](crate::sender::reduction).
     pub conserves: bool,
-    /// Whether the control uses [`Start::random`], so that repetitions may differ.
+    /// Whether the control draws random numbers from [`Start::random`], so that repetitions may differ.
     pub draws: bool,
-    /// Whether the control is scalable (RFC 9331 §4.3). With AccECN, [`AckEvent::marked`] reports marks, and
-    /// [`CongestionControl::on_mark`] is not called.
+    /// Whether the control is scalable (RFC 9331 §4.3). With AccECN, a scalable control receives [`AckEvent::marked`]
+    /// instead of calls of [`CongestionControl::on_mark`].
     pub is_scalable: bool,
-    /// Whether packets of a scalable control carry ECT(1) (L4S) instead of ECT(0) (DCTCP).
+    /// Whether packets of a scalable control carry ECT(1) (as in L4S) or ECT(0) (as in DCTCP).
     pub sends_ect1: bool,
-    /// Whether the control is delay-based: an ACK may lower the window.
+    /// Whether the control is delay-based: the RTT sample of an ACK may lower cwnd.
     pub follows_delay: bool,
-    /// Frequency of reactions to marks.
+    /// Largest frequency of reactions to congestion marks.
     pub mark_pace: MarkPace,
-    /// Whether a loss reported by an unmarked duplicate ACK counts as a random error. Such attributions are counted.
+    /// Whether a loss counts as a random error unless the duplicate ACK that reveals the loss echoes a congestion mark.
+    /// The sender logs each of these verdicts.
     pub judges_by_mark: bool,
 }
 
 impl Nature {
-    /// Properties of a deterministic control without special inputs.
+    /// Properties of a control that draws no random numbers and needs no special input.
     pub const FIXED: Nature = Nature {
         observes: false,
         uses_rate_samples: false,
@@ -228,91 +228,95 @@ impl Nature {
         judges_by_mark: false,
     };
 
-    /// Properties of a control that draws random numbers and needs no other special inputs.
+    /// Properties of a control that draws random numbers and needs no other special input.
     pub const DRAWS: Nature = Nature { draws: true, ..Nature::FIXED };
 }
 
-/// Hooks of rate-based controls (BBR, Prague), called only if the control [samples](Nature::uses_rate_samples).
+/// Hooks of rate-based controls (BBR, Prague). The sender calls the hooks only if the control [uses rate
+/// samples](Nature::uses_rate_samples).
 pub trait RateHooks {
-    /// The connection is open; `rtt` is the handshake's round-trip time.
+    /// Handles the opening of the connection. `rtt`: round-trip time of the handshake.
     fn on_open(&mut self, rtt: Option<Duration>) {
         let _ = rtt;
     }
-    /// A segment was sent.
+    /// Handles the transmission of a segment.
     fn on_sent(&mut self, sent: &SentEvent) {
         let _ = sent;
     }
-    /// A segment was found lost. Called before [`CongestionControl::on_ack`] for the ACK that reports the loss.
+    /// Handles a segment marked lost, before [`CongestionControl::on_ack`] handles the ACK that reveals the loss.
     fn on_lost(&mut self, now: Time, lost: &LostSegment) {
         let _ = (now, lost);
     }
-    /// Whether the control limits the data in flight so much (as in ProbeRTT) that rate samples count as
+    /// Whether the control limits the bytes in flight so much (as in ProbeRTT) that rate samples count as
     /// application-limited.
     fn holds_back(&self) -> bool {
         false
     }
-    /// Pacing rate of payload; `None`: no pacing.
+    /// Pacing rate of the payload; `None` if the control sets no pacing rate.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
-    /// Time of the next extra segment: a copy of the last segment with low priority, outside of the window, as a probe
-    /// of the path. [`Time::NEVER`]: none. Requires outstanding data.
+    /// Time of the next extra segment; [`Time::NEVER`] if none is planned. An extra segment is a low-priority copy of
+    /// the last segment, sent regardless of cwnd to probe the path. Without outstanding data, no extra segment is sent.
     fn extra_at(&self) -> Time {
         Time::NEVER
     }
-    /// An extra segment was sent. Extra segments do not count as in flight, and no timer runs for them.
+    /// Handles the transmission of an extra segment. Extra segments do not count as in flight, and no timer covers
+    /// them.
     fn on_extra(&mut self, now: Time) {
         let _ = now;
     }
-    /// A D-SACK was received (RFC 2883): an extra segment arrived, or a retransmission was unnecessary.
+    /// Handles a D-SACK (RFC 2883): an extra segment arrived, or a retransmission was unnecessary.
     fn on_dsack(&mut self) {}
 }
 
-/// Congestion control: rules of cwnd and ssthresh.
+/// Congestion control: the rules that set cwnd and ssthresh.
 pub trait CongestionControl: RateHooks + Send {
     /// cwnd, bytes.
     fn window(&self) -> u64;
     /// Slow start threshold, bytes.
     fn ssthresh(&self) -> u64;
-    /// Constant properties.
+    /// Constant properties of the control.
     fn nature(&self) -> Nature;
-    /// Handles every ACK before the ACK has any other effect. Called only if the control [observes](Nature::observes).
+    /// Handles every ACK before the ACK has any other effect. The sender calls this function only if the control
+    /// [observes ACKs](Nature::observes).
     fn observe(&mut self, news: &AckNews) {
         let _ = news;
     }
-    /// Handles every ACK that advances or is a duplicate, after recovery has processed the ACK.
+    /// Handles every ACK that advances SND.UNA or is a duplicate, after loss recovery has processed the ACK.
     fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting);
-    /// Calls [`CongestionControl::on_ack`] and returns cwnd, so that an ACK costs one virtual call instead of two. Do
-    /// not override.
+    /// Calls [`CongestionControl::on_ack`] and returns cwnd. One virtual call per ACK is faster than two. Do not
+    /// override.
     fn window_after(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) -> u64 {
         self.on_ack(ack, ack_counting);
         self.window()
     }
-    /// A loss was found that fast recovery repairs and that is attributed to congestion.
+    /// Reduces cwnd at a loss that is attributed to congestion and that fast recovery repairs.
     fn on_loss(&mut self, loss: &LossEvent);
-    /// A loss was found after which the window restarts from one segment without a timeout (Tahoe).
+    /// Reduces cwnd to one segment at a loss without a timeout, as Tahoe does.
     fn on_restart(&mut self, loss: &LossEvent);
-    /// The retransmission timer expired. `first`: whether this is the first expiry for this data.
+    /// Handles an expiry of the retransmission timer. `first`: whether the timer expires for the first time for this
+    /// data.
     fn on_timeout(&mut self, loss: &LossEvent, first: bool);
-    /// The first ECN echo (ECE) in a window of data arrived.
+    /// Handles an ECN echo (ECE), as often as [`Nature::mark_pace`] allows.
     fn on_mark(&mut self, loss: &LossEvent);
-    /// Slow start ends without a loss ([`SlowStart`](crate::sender::slow_start::SlowStart)): sets ssthresh to cwnd.
-    /// Does nothing in a control without slow start.
+    /// Ends slow start without a loss ([`SlowStart`](crate::sender::slow_start::SlowStart)) by setting ssthresh to
+    /// cwnd. Does nothing in a control without slow start.
     fn leave_slow_start(&mut self) {}
-    /// Limits cwnd to `window` bytes, because nothing was sent for an RTO (RFC 5681 §4.1).
+    /// Limits cwnd to `window` bytes after the sender has sent nothing for an RTO (RFC 5681 §4.1).
     fn on_idle(&mut self, window: u64);
-    /// The path MTU changes the payload of a full segment to `mss` bytes. cwnd in bytes stays.
+    /// Sets the payload of a full segment to `mss` bytes after a change of the path MTU. cwnd in bytes stays the same.
     fn on_segment(&mut self, mss: u64);
-    /// A segment that seemed lost was only late (RFC 4653). Limits cwnd to `to.window`; slow start returns to
+    /// Handles a segment that seemed lost but was reordered (RFC 4653). Limits cwnd to `to.window` and sets ssthresh to
     /// `to.ssthresh`. A control that paces may ignore the call.
     fn on_reordered(&mut self, to: Level) {
         let _ = to;
     }
-    /// Recovery ends while `flight` bytes are outstanding.
+    /// Handles the end of a recovery. `flight`: outstanding bytes.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered);
 }
 
-/// Builds a congestion control.
+/// Function that builds a congestion control.
 pub type Build = dyn Fn(&Values, Start) -> Box<dyn CongestionControl> + Send + Sync;
 
 /// All congestion controls.
@@ -345,5 +349,5 @@ pub const ALL: &[Mechanism<Build>] = &[
     vivace::MECHANISM,
 ];
 
-/// Default mechanism.
+/// Default congestion control.
 pub const DEFAULT: Mechanism<Build> = reno::MECHANISM;

@@ -1,8 +1,8 @@
-//! New Jersey: [Jersey](super::jersey) with the receiver's clock instead of the arrival of ACKs.
+//! New Jersey: [Jersey](super::jersey) with the receiver's clock instead of the arrival times of ACKs.
 //!
-//! Timestamps in the ACKs show when the receiver sent each ACK, so lost ACKs or bursts of ACKs do not distort the
-//! estimate. Segments within one tick of the receiver's clock form one sample. The use of timestamps is from the
-//! abstract, the equation is Jersey's, from memory.
+//! Timestamps in the ACKs show when the receiver sent each ACK, so that lost ACKs and bursts of ACKs do not distort the
+//! estimate. Segments within one tick of the receiver's clock form one sample. The source for the timestamps is the
+//! paper's abstract. The equation is Jersey's, from memory.
 
 use super::jersey::{DeliveryClock, Jersey, PARAMETERS};
 use super::{Build, OnReno};

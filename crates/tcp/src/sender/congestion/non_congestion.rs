@@ -1,10 +1,11 @@
-//! Loss that is not attributed to congestion: the segment is retransmitted, and cwnd and ssthresh stay.
+//! Reaction to a loss that is not attributed to congestion: the sender retransmits the segment, and cwnd and ssthresh
+//! stay.
 //!
-//! Both stay during the recovery, in which nothing grows. Afterwards slow start or avoidance continues.
+//! cwnd does not grow during the recovery. After the recovery, slow start or congestion avoidance continues.
 
 use super::{CongestionControl, Level, Recovered, Reno};
 
-/// Level at the start of a recovery from such a loss; `None` while there is no such recovery.
+/// Values of cwnd and ssthresh at the start of a recovery from a loss without congestion; `None` in any other state.
 #[derive(Debug, Default)]
 pub(super) struct NonCongestion {
     level: Option<Level>,
@@ -22,7 +23,7 @@ impl NonCongestion {
     pub(super) fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match (self.level.take(), recovered) {
             (Some(level), Recovered::Kept) => {
-                // If a mark has reduced the window meanwhile, that reduction remains.
+                // A mark may have reduced cwnd and ssthresh during the recovery. That reduction remains.
                 let ssthresh = level.ssthresh.min(reno.ssthresh());
                 reno.set_ssthresh(ssthresh);
                 reno.set_cwnd(level.window.min(reno.window()) as f64);

@@ -1,24 +1,29 @@
-//! TCP-Peach: low-priority dummy segments probe the path, instead of slow start and of a cautious fast recovery.
+//! TCP-Peach: low-priority dummy segments probe the path. The probing replaces slow start and speeds up fast recovery.
 //!
-//! A dummy repeats the last segment. Routers drop dummies first (the queue `low_first`), so the arrival of a dummy
-//! shows unused capacity. The receiver's D-SACK for a dummy serves as its ACK.
+//! A dummy is a copy of the last segment. Routers drop dummies first (the queue `low_first`), so that the arrival of a
+//! dummy shows unused capacity. The receiver's D-SACK for a dummy serves as the ACK of the dummy.
 //!
 //! * **Sudden Start**, at the start and after a timeout: cwnd is one segment. `most` - 1 dummies are sent evenly within
-//!   one RTT. Each ACK of a dummy adds a segment to cwnd. Then avoidance continues.
-//! * **Rapid Recovery**, during a recovery: cwnd, which was W, is halved. W dummies are sent within one RTT. The first
-//!   W/2 ACKs of dummies do not count, because even a congested path has room for the W/2 segments removed. Each later
-//!   ACK adds a segment. After a wireless loss cwnd is W again one RTT later.
+//!   one RTT. Each ACK of a dummy adds a segment to cwnd. Then congestion avoidance continues.
+//! * **Rapid Recovery**, during a recovery: cwnd falls from W to W/2. W dummies are sent within one RTT. The first W/2
+//!   ACKs of dummies do not count, because even a congested path has room for the W/2 segments removed. Each later ACK
+//!   adds a segment to cwnd. After a wireless loss, cwnd is W again one RTT later.
 //!
 //! # Sources
-//! The following is known from abstracts and surveys: both phases, the low priority, one segment per ACK of a dummy,
-//! and the spacing RTT / `most`. Our choices: W dummies of which W/2 do not count (the only numbers that restore W
-//! after a wireless loss); even spacing in Rapid Recovery; Sudden Start after a timeout; `most`, which is the
-//! advertised window in the paper; and D-SACK. In the paper, ACKs carry the priority of the dummy.
+//! Abstracts and surveys of the paper describe both phases, the low priority, one segment per ACK of a dummy, and the
+//! spacing RTT / `most`. Our choices are:
+//! * Rapid Recovery sends W dummies, of which W/2 do not count. Only these numbers restore W after a wireless loss.
+//! * Rapid Recovery spaces dummies evenly.
+//! * A timeout begins Sudden Start.
+//! * `most` is a parameter. In the paper, the limit is the advertised window.
+//! * D-SACK reports dummies. In the paper, ACKs carry the priority of the dummy.
 //!
-//! # Not modelled
-//! A lost ACK of a dummy counts as a lost dummy. The D-SACK of an unnecessary retransmission counts as the ACK of a
-//! dummy, while such ACKs are awaited. A dummy delivers its original if that was lost. Without D-SACK dummies never
-//! raise the window. A gradual `reduction` (PRR) hides the growth until recovery ends.
+//! # Limits of the model
+//! * A lost ACK of a dummy counts as a lost dummy.
+//! * The D-SACK of an unnecessary retransmission counts as the ACK of a dummy while ACKs of dummies are outstanding.
+//! * If the original segment was lost, the dummy delivers the data of the original.
+//! * Without D-SACK, dummies never raise cwnd.
+//! * A gradual `reduction` (PRR) hides the growth of cwnd until recovery ends.
 
 use super::{
     AckEvent, Build, CongestionControl, Level, LossEvent, Nature, RateHooks, Recovered, Reno, SentEvent,
@@ -49,9 +54,9 @@ struct Peach {
     reno: Reno,
     mss: u64,
     most: u64,
-    /// The handshake's round trip, then the smoothed RTT.
+    /// Round-trip time of the handshake, then the smoothed RTT.
     rtt: Option<Duration>,
-    /// Whether the next segment begins a Sudden Start.
+    /// Whether the next transmission begins a Sudden Start.
     starts: bool,
     dummies: Dummies,
 }
@@ -61,7 +66,7 @@ struct Dummies {
     next: Time,
     gap: Duration,
     awaited: u64,
-    /// Number of further ACKs of dummies that do not raise cwnd.
+    /// Number of next ACKs of dummies that do not raise cwnd.
     expected: u64,
 }
 
@@ -69,8 +74,8 @@ impl Dummies {
     const NONE: Dummies =
         Dummies { left: 0, next: Time::NEVER, gap: Duration::ZERO, awaited: 0, expected: 0 };
 
-    /// Schedules `left` dummies from `now` on, an RTT divided by `parts` apart. The first `expected` ACKs of dummies do
-    /// not raise cwnd.
+    /// Schedules `left` dummies after `now`, with a spacing of `rtt` divided by `parts`. The first `expected` ACKs of
+    /// dummies do not raise cwnd.
     fn over(now: Time, rtt: Duration, parts: u64, left: u64, expected: u64) -> Dummies {
         let gap = rtt.divided_by(parts.max(1));
         Dummies { left, next: if left > 0 { now + gap } else { Time::NEVER }, gap, awaited: 0, expected }
@@ -106,7 +111,7 @@ impl Peach {
     }
 }
 
-/// Sets cwnd to one segment; avoidance begins at two segments.
+/// Sets cwnd to one segment and ssthresh to two segments, so that congestion avoidance begins at two segments.
 fn begin_suddenly(reno: &mut Reno) {
     reno.restart();
     reno.set_ssthresh(0);
@@ -165,7 +170,7 @@ impl CongestionControl for Peach {
         self.reno.on_reordered(to);
     }
 
-    /// The segments that dummies have added remain.
+    /// Keeps the segments that ACKs of dummies have added to cwnd.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         if recovered != Recovered::Kept {
             self.reno.on_recovered(flight, recovered);
@@ -258,8 +263,8 @@ mod tests {
         LossEvent { now, flight, window: flight, ..LossEvent::default() }
     }
 
-    /// most = 10 and RTT 500 ms: nine dummies are 50 ms apart. Each ACK of data or of a dummy adds a segment, up to
-    /// ten.
+    /// `most` is 10 and the RTT is 500 ms, so that nine dummies are 50 ms apart. Each ACK of data or of a dummy adds a
+    /// segment to cwnd, up to ten segments.
     #[test]
     fn sudden_start_fills_the_window_in_a_round_trip() {
         let mut peach = peach(10);
@@ -271,13 +276,14 @@ mod tests {
         (0..8).for_each(|_| peach.on_dsack());
         assert_eq!(peach.window(), 10 * MSS);
         peach.on_dsack();
-        assert_eq!(peach.window(), 10 * MSS, "dummies stop at `most`");
-        // Then avoidance follows: an ACK adds MSS² / cwnd.
+        assert_eq!(peach.window(), 10 * MSS, "dummies do not raise cwnd above `most`");
+        // Then congestion avoidance follows: an ACK adds MSS² / cwnd.
         ack(&mut *peach);
         assert_eq!(peach.window(), 10 * MSS + MSS / 10);
     }
 
-    /// A congested path delivers three of nine dummies. The window is 1 + 1 + 3 segments, and no slow start follows.
+    /// A congested path delivers three of nine dummies. cwnd is one segment, plus one for the ACK of data and three for
+    /// dummies. Slow start does not follow.
     #[test]
     fn dropped_dummies_leave_the_window_small() {
         let mut peach = peach(10);
@@ -299,8 +305,9 @@ mod tests {
         peach
     }
 
-    /// W = 20, RTT 500 ms: 20 dummies are 25 ms apart. If all arrive, ten count, and the window is 20 again. If the
-    /// path has room only for W/2, none counts, and the window is 10.
+    /// W is 20 segments and the RTT is 500 ms, so that 20 dummies are 25 ms apart. If all dummies arrive, ten of them
+    /// count, and cwnd is 20 segments again. If the path has room for only W/2 dummies, no ACK of a dummy counts, and cwnd is 10
+    /// segments.
     #[test]
     fn rapid_recovery_restores_the_window_if_the_path_is_free() {
         for (arrive, window) in [(20, 20), (10, 10), (14, 14), (0, 10)] {

@@ -1,19 +1,20 @@
-//! TCP Prague: the window follows the share of marked packets (draft-briscoe-iccrg-prague-congestion-control-04).
+//! TCP Prague: cwnd falls in proportion to the share of marked packets
+//! (draft-briscoe-iccrg-prague-congestion-control-04).
 //!
-//! alpha is a moving average of the share of marked bytes per round trip. Marks lower the window by alpha/2, at most
-//! once a round trip. Unmarked bytes raise the window continuously. On paths shorter than 25 ms both changes have the
-//! pace of a path of 25 ms, so short paths get no more than their share. Packets are paced. At a loss, or without
-//! AccECN feedback, the control is Reno.
+//! alpha is a moving average, over round trips, of the share of marked bytes. Marks reduce cwnd by the share alpha/2,
+//! at most once per round trip. Unmarked bytes raise cwnd with each ACK. If the RTT is below 25 ms, cwnd grows and
+//! falls at the pace of a path of 25 ms, so that flows with a short RTT take no more than their share. The sender paces
+//! packets. At a loss, or without AccECN feedback, the control acts like Reno.
 //!
 //! # Not modelled
 //! * Windows below two segments. Linux uses smaller segments and a lower pacing rate.
 //! * Linux's variation of the pacing rate by 3 % in each round trip.
-//! * Bursts of a host.
-//! * Detection of a bottleneck with RFC 3168's marks that the flow shares with others.
+//! * Bursts that the sending host causes.
+//! * Detection of a bottleneck that marks as in RFC 3168 and serves other flows in the same queue.
 //!
 //! # Sources
-//! The sources are the parts of the draft that other documents quote and, for the rest, descriptions of Linux's
-//! tcp_prague and of udp_prague.
+//! The sources are the parts of the draft that other documents quote. For the rest, the sources are descriptions of
+//! Linux's tcp_prague and of udp_prague.
 
 use super::{
     AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, Recovered, Reno, Start,
@@ -60,19 +61,19 @@ struct Prague {
     rtt_floor: Duration,
     floor_after: u64,
     alpha: f64,
-    /// Whether any mark was reported, which shows that a router marks.
+    /// Whether the peer has ever reported a mark, which shows that a router marks.
     is_marked: bool,
     round: AlphaRound,
     rounds: u64,
-    /// Time of the last reduction by a mark.
+    /// Time of the last reduction caused by a mark.
     reduced_at: Option<Time>,
-    /// Total number of delivered bytes at which the round trip of the last reduction ends.
+    /// Value of `delivered` at which the round trip of the last reduction ends.
     reduced_until: u64,
     delivered: u64,
     srtt: Option<Duration>,
 }
 
-/// Round trip measured in delivered bytes: it ends when the bytes in flight at its start are delivered.
+/// Round trip measured in delivered bytes: the round trip ends when the bytes in flight at its start are delivered.
 #[derive(Clone, Copy, Debug, Default)]
 struct AlphaRound {
     begun_at: Time,
@@ -81,7 +82,7 @@ struct AlphaRound {
     marked: u64,
 }
 
-/// Smallest window, segments (draft §2.4). RFC 3168 §6.1.2 allows a window of one segment.
+/// Smallest cwnd after a mark, segments (draft §2.4). RFC 3168 §6.1.2 allows one segment.
 const LEAST: u64 = 2;
 
 impl Prague {
@@ -103,12 +104,12 @@ impl Prague {
         }
     }
 
-    /// RTT that sets the pace of window changes (draft §2.4.4).
+    /// Returns the RTT that determines the pace of cwnd changes (draft §2.4.4).
     fn pace(&self, srtt: Duration) -> Duration {
         if self.rounds >= self.floor_after { srtt.max(self.rtt_floor) } else { srtt }
     }
 
-    /// Counts an ACK's bytes, and updates alpha at the end of a round trip (draft §2.4).
+    /// Adds the bytes of an ACK to alpha's round trip, and updates alpha at the end of that round trip (draft §2.4).
     fn measure(&mut self, ack: &AckEvent, srtt: Duration) {
         self.delivered += ack.delivered;
         self.round.delivered += ack.delivered;
@@ -118,7 +119,7 @@ impl Prague {
         if !is_over || self.round.delivered == 0 {
             return;
         }
-        // alpha is 1 until the first mark, so that the first mark halves the window.
+        // alpha stays 1 until the first mark, so that the first mark halves cwnd.
         if self.is_marked {
             let share = (self.round.marked as f64 / self.round.delivered as f64).min(1.0);
             self.alpha += self.gain * (share - self.alpha);
@@ -130,7 +131,7 @@ impl Prague {
         self.round = AlphaRound { begun_at: ack.now, until, delivered: 0, marked: 0 };
     }
 
-    /// Adds a segment per round trip for unmarked bytes, less on a short path (draft §2.4, §2.4.4).
+    /// Adds a segment per round trip of unmarked bytes, or less if the RTT is below the RTT floor (draft §2.4, §2.4.4).
     fn increase(&mut self, ack: &AckEvent, srtt: Duration, ack_counting: &mut dyn AckCounting) {
         let unmarked = ack.delivered.saturating_sub(ack.marked);
         if self.reno.in_slow_start() && !self.is_marked {
@@ -144,7 +145,8 @@ impl Prague {
         self.reno.set_cwnd(cwnd + ratio * ratio * self.mss as f64 * unmarked as f64 / cwnd);
     }
 
-    /// Lowers the window by alpha/2 at marks, at most once per round trip, and at most once per RTT floor (draft §2.4).
+    /// Reduces cwnd by the share alpha/2 if the ACK reports marks. Two reductions are at least a round trip and the RTT
+    /// floor apart (draft §2.4).
     fn decrease(&mut self, ack: &AckEvent, srtt: Duration) {
         let goes_on = self.delivered < self.reduced_until
             || self.reduced_at.is_some_and(|at| ack.now.since(at) < self.pace(srtt));
@@ -202,7 +204,8 @@ impl CongestionControl for Prague {
         self.reno.on_timeout(loss, first);
     }
 
-    /// Handles a classic ECN echo (RFC 3168), if the peer gives no detailed feedback.
+    /// Handles a classic ECN echo (RFC 3168). The sender calls this function only if the peer gives no
+    /// AccECN feedback.
     fn on_mark(&mut self, loss: &LossEvent) {
         self.reno.on_mark(loss);
     }
@@ -226,8 +229,8 @@ impl CongestionControl for Prague {
 }
 
 impl RateHooks for Prague {
-    /// The rate is one window per RTT. In slow start it is two windows per RTT, because the window doubles in an RTT
-    /// (draft §2.4, as Linux).
+    /// Returns a pacing rate of one cwnd per RTT. In slow start, the rate is two cwnd per RTT, because cwnd doubles in
+    /// an RTT (draft §2.4, as Linux).
     fn pacing_rate(&self) -> Option<Rate> {
         let srtt = self.srtt.filter(|srtt| *srtt > Duration::ZERO)?;
         let doubles = self.reno.window() < self.reno.ssthresh() / 2;
@@ -253,7 +256,7 @@ mod tests {
         prague
     }
 
-    /// Simulates a round trip of `rtt` with one ACK per segment; `marked` selects the marked segments.
+    /// Simulates a round trip of `rtt` with one ACK per segment. `marked` selects the marked segments by number.
     fn round(prague: &mut Prague, now: &mut Time, rtt: Duration, marked: impl Fn(u64) -> bool) {
         let mut ack_counting = (ack_counting::DEFAULT.build)(&ack_counting::DEFAULT.info.defaults());
         let segments = (prague.window() / MSS).max(1);
@@ -273,8 +276,9 @@ mod tests {
         }
     }
 
-    /// The first mark halves the window (alpha is 1) and ends slow start; the 39 segments after it add two segments.
-    /// alpha then follows the share of marks with gain 1/16 (draft §2.4), to (15/16)^n after n unmarked rounds.
+    /// alpha begins at 1, so that the first mark halves cwnd. The first mark also ends slow start. The following 39
+    /// segments add two segments. alpha then follows the share of marks with gain 1/16 (draft §2.4), so that n unmarked
+    /// rounds multiply alpha by (15/16)^n.
     #[test]
     fn alpha_is_a_moving_average() {
         let (mut prague, mut now) = (prague(40), Time::ZERO);
@@ -289,8 +293,8 @@ mod tests {
         assert!((prague.alpha / expected - 1.0).abs() < 0.08, "{} {expected}", prague.alpha);
     }
 
-    /// At a constant share p of marks, growth equals reduction at W = 2 (1 - p) / p (draft §2.4; scalable law of RFC
-    /// 9331).
+    /// If the share p of the packets is marked, growth equals reduction at W = 2 (1 - p) / p (draft §2.4; scalable law
+    /// of RFC 9331).
     #[test]
     fn the_window_is_inverse_to_the_share_of_marks() {
         for (every, rtt) in [(10u64, 50), (20, 50), (10, 100)] {
@@ -314,8 +318,8 @@ mod tests {
         }
     }
 
-    /// Marks reduce once per round trip (draft §2.4), which lasts until the data in flight at the last reduction is
-    /// delivered.
+    /// Marks reduce cwnd at most once per round trip (draft §2.4). The round trip lasts until the data in flight at the
+    /// last reduction is delivered.
     #[test]
     fn marks_lower_the_window_once_in_a_round_trip() {
         let (mut prague, rtt) = (prague(40), MS * 50);
@@ -340,7 +344,8 @@ mod tests {
         assert_eq!(marked(first + rtt), 10);
     }
 
-    /// A path of 5 ms grows at the pace of 25 ms (draft §2.4.4): (5/25)^2 of a segment per round trip.
+    /// At an RTT of 5 ms, cwnd grows at the pace of a path of 25 ms (draft §2.4.4): (5/25)^2 of a segment per round
+    /// trip.
     #[test]
     fn short_paths_grow_as_longer_ones() {
         let (mut prague, mut now) = (prague(50), Time::ZERO);

@@ -1,4 +1,4 @@
-//! Slow start and congestion avoidance (RFC 5681 §3.1): the window of Tahoe, Reno, NewReno and SACK.
+//! Slow start and congestion avoidance (RFC 5681 §3.1): the congestion control of Tahoe, Reno, NewReno and SACK.
 
 use super::{
     AckEvent, Build, CongestionControl, Level, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start,
@@ -39,13 +39,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, start| Box::new(Reno::new(values, &start)),
 };
 
-/// Window of slow start and congestion avoidance, and building blocks for [variants](super::Variant).
+/// Slow start and congestion avoidance, with building blocks for [variants](super::Variant).
 pub struct Reno {
-    /// cwnd in bytes, with fractions, because avoidance adds MSS^2/cwnd per ACK.
+    /// cwnd, bytes. Fractions are kept, because avoidance adds MSS^2/cwnd per ACK.
     cwnd: f64,
     ssthresh: u64,
     mss: u64,
-    /// Credit that has not yet added a segment, if the counting collects credit.
+    /// Credit that has not yet added a segment, bytes. Always 0 unless the ACK counting collects credit.
     collected: u64,
     halved: HalvedQuantity,
     slow_start_at_ssthresh: bool,
@@ -56,22 +56,22 @@ pub struct Reno {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum HalvedQuantity {
     Flight,
-    /// min(cwnd, advertised window).
+    /// min(cwnd, advertised window), bytes.
     Window,
-    /// cwnd in whole segments.
+    /// cwnd, in whole segments.
     Cwnd,
 }
 
-/// Largest useful window: the limit of a scaled 16-bit field (RFC 7323 §2.3).
+/// Largest window that TCP can advertise, bytes (RFC 7323 §2.3).
 const LARGEST: f64 = (1u64 << 30) as f64;
 
-/// Converts fewer than 2^63 bytes: the conversion of signed numbers takes one instruction.
+/// Converts `bytes`, less than 2^63, to floating point. The detour through a signed number saves instructions.
 fn real(bytes: u64) -> f64 {
     bytes as i64 as f64
 }
 
 impl Reno {
-    /// Reno with default parameters, for controls that change some reactions.
+    /// Returns Reno with default parameters, for controls that change some of the reactions.
     pub fn plain(start: &Start) -> Reno {
         Reno::new(&MECHANISM.info.defaults(), start)
     }
@@ -87,23 +87,23 @@ impl Reno {
         self.cwnd = self.cwnd.min(self.ssthresh as f64);
     }
 
-    /// cwnd with its fraction, bytes.
+    /// Returns cwnd with its fraction, bytes.
     pub fn exact_cwnd(&self) -> f64 {
         self.cwnd
     }
 
-    /// Whether cwnd has reached its useful maximum.
+    /// Whether cwnd is the largest window that TCP can advertise.
     pub fn is_full(&self) -> bool {
         self.cwnd >= LARGEST
     }
 
-    /// Sets cwnd to `bytes`, but to at most the useful maximum.
+    /// Sets cwnd to `bytes`, but to at most the largest window that TCP can advertise.
     pub fn set_cwnd(&mut self, bytes: f64) {
         self.cwnd = bytes.min(LARGEST);
     }
 
-    /// As [`CongestionControl::on_ack`], but avoidance adds `segments` segments per window of credit instead of one. If
-    /// the ACK counting collects credit, avoidance nevertheless adds fractions.
+    /// Grows cwnd like [`CongestionControl::on_ack`], but avoidance adds `segments` segments per window of credit
+    /// instead of one segment. Avoidance adds fractions of a segment, even if the ACK counting collects credit.
     pub fn on_ack_adding(&mut self, segments: f64, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if self.in_slow_start() || !self.may_grow(ack) {
             return self.on_ack(ack, ack_counting);
@@ -112,18 +112,20 @@ impl Reno {
         self.set_cwnd(self.cwnd + segments * real(self.mss) * real(credit) / self.cwnd);
     }
 
-    /// Whether an ACK may raise the window.
+    /// Whether the ACK may raise cwnd.
     pub fn may_grow(&self, ack: &AckEvent) -> bool {
         ack.acked > 0 && !ack.held && ack.phase != LossPhase::Recovery && !self.is_full()
     }
 
-    /// A loss or a mark sets ssthresh and cwnd to a share of FlightSize or cwnd, whichever is smaller.
+    /// Reacts to a loss or a mark: sets ssthresh to `share` times FlightSize or cwnd, whichever is smaller, and limits
+    /// cwnd to ssthresh.
     pub fn keep(&mut self, share: f64, loss: &LossEvent) {
         self.set_ssthresh((share * loss.flight.min(self.window()) as f64) as u64);
         self.cap_at_ssthresh();
     }
 
-    /// As [`CongestionControl::on_timeout`], but ssthresh is a share of FlightSize or cwnd, whichever is smaller.
+    /// Handles a timeout like [`CongestionControl::on_timeout`], but ssthresh is `share` times FlightSize or cwnd,
+    /// whichever is smaller.
     pub fn time_out_keeping(&mut self, share: f64, loss: &LossEvent, first: bool) {
         if first {
             self.set_ssthresh((share * loss.flight.min(self.window()) as f64) as u64);
@@ -136,7 +138,7 @@ impl Reno {
         self.restart_with_in_flight(0);
     }
 
-    /// Sets cwnd to one segment plus `still_in_flight` bytes still in flight ([`LossEvent::still_in_flight`]).
+    /// Sets cwnd to one segment plus the `still_in_flight` bytes of [`LossEvent::still_in_flight`].
     pub fn restart_with_in_flight(&mut self, still_in_flight: u64) {
         self.collected = 0;
         self.cwnd = (self.mss + still_in_flight) as f64;
@@ -158,7 +160,8 @@ impl Reno {
         }
     }
 
-    /// Whether cwnd is below ssthresh.
+    /// Whether the sender is in slow start: cwnd is below ssthresh. If `slow_start_at_ssthresh` is set,
+    /// cwnd may also equal ssthresh.
     pub fn in_slow_start(&self) -> bool {
         let ssthresh = real(self.ssthresh.min(1 << 62));
         self.cwnd < ssthresh || (self.slow_start_at_ssthresh && self.cwnd == ssthresh)
@@ -172,8 +175,8 @@ impl Reno {
         }
     }
 
-    /// Halves `whole` to obtain ssthresh (RFC 5681 Eq. 4): at least two segments and at most cwnd. FlightSize can far
-    /// exceed a lowered window, and a loss must not raise the window.
+    /// Sets ssthresh to half of `whole` (RFC 5681 Eq. 4), but to at least two segments and at most cwnd. The upper
+    /// limit is necessary because FlightSize can far exceed a lowered cwnd, and a loss must not raise cwnd.
     fn halve(&mut self, whole: u64) {
         let half = match self.halved {
             HalvedQuantity::Cwnd => whole / self.mss / 2 * self.mss,
@@ -182,11 +185,11 @@ impl Reno {
         self.set_ssthresh(half.min(self.window()));
     }
 
-    /// Halves `whole` or cwnd, whichever is smaller.
+    /// Sets ssthresh to half of `whole` or half of cwnd, whichever is smaller.
     ///
-    /// FlightSize includes data reported by SACK and data marked as lost; cwnd does not. A timeout in recovery means
-    /// that a retransmission was lost, and lowers ssthresh again (RFC 5681 §4.3). Half of FlightSize could then raise
-    /// ssthresh.
+    /// FlightSize includes data that SACK has reported and data marked lost; cwnd does not include these data. A
+    /// timeout in recovery means that a retransmission was lost. Such a timeout lowers ssthresh again (RFC 5681 §4.3),
+    /// but half of FlightSize could exceed ssthresh.
     fn halve_the_less(&mut self, whole: u64) {
         self.halve(whole.min(self.window()));
     }
@@ -220,8 +223,8 @@ impl CongestionControl for Reno {
         if is_slow_start && !ack_counting.collects() {
             self.cwnd += real(credit);
         } else if is_slow_start {
-            // Credit beyond ssthresh counts in avoidance (Linux). At ssthresh, slow start adds at most a segment (RFC
-            // 5681 §3.1).
+            // Credit beyond ssthresh counts in avoidance (Linux). At cwnd = ssthresh, slow start adds at most a segment
+            // (RFC 5681 §3.1).
             let room = self.ssthresh.saturating_sub(self.window());
             let taken = credit.min(if room > 0 { room } else { self.mss });
             self.cwnd += taken as f64;
@@ -237,7 +240,7 @@ impl CongestionControl for Reno {
         }
     }
 
-    /// The lower bound of ssthresh is two segments.
+    /// Halves cwnd, but to at least two segments, the smallest ssthresh.
     fn on_loss(&mut self, loss: &LossEvent) {
         self.halve(self.halved_quantity(loss));
         self.cwnd = self.ssthresh as f64;
@@ -256,7 +259,7 @@ impl CongestionControl for Reno {
         self.restart_with_in_flight(loss.still_in_flight);
     }
 
-    /// A mark halves cwnd (RFC 3168 §6.1.2), even if more than cwnd is outstanding.
+    /// Halves cwnd at a mark (RFC 3168 §6.1.2), even if more than cwnd is outstanding.
     fn on_mark(&mut self, loss: &LossEvent) {
         self.halve_the_less(self.halved_quantity(loss));
         self.cap_at_ssthresh();
@@ -304,8 +307,8 @@ mod tests {
     use super::*;
     use lasthop_base::{Time, Value};
 
-    /// Returns cwnd and ssthresh in segments after `act`, which begins with a window of `cwnd` segments and `flight`
-    /// outstanding segments.
+    /// Returns cwnd and ssthresh in segments after `act`. Before `act`, cwnd is `cwnd` segments, and `flight` segments
+    /// are outstanding.
     fn after(halve: &'static str, flight: u64, cwnd: u64, act: fn(&mut Reno, &LossEvent)) -> (u64, u64) {
         let mut values = MECHANISM.info.defaults();
         values.set("halve", Value::Word(halve));
@@ -324,7 +327,8 @@ mod tests {
         (reno.window() / 1000, reno.ssthresh() / 1000)
     }
 
-    /// RFC 5681 §3.1 Eq. 4, §4.3: ssthresh never exceeds cwnd. After a timeout or mark it is at most half of cwnd.
+    /// RFC 5681 §3.1 Eq. 4, §4.3: ssthresh never exceeds cwnd. After a timeout or a mark, ssthresh is at most half of
+    /// cwnd.
     #[test]
     fn no_reaction_raises_the_window() {
         for (flight, cwnd, loss, twice) in

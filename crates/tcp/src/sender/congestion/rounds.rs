@@ -1,4 +1,4 @@
-//! A path for tests of congestion controls: rounds with one RTT each, and an ACK for each segment.
+//! Test path for congestion controls: rounds with one RTT each, and one ACK per segment.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, Start};
 use crate::sender::ack_counting::{self, AckCounting};
@@ -15,7 +15,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// A connection with a window of `window` segments, in avoidance.
+    /// Returns a connection with a cwnd of `window` segments, in congestion avoidance.
     pub(super) fn of(mechanism: &Mechanism<Build>, window: u64) -> Rounds {
         Rounds::with_ssthresh(mechanism, window, 2)
     }
@@ -40,12 +40,12 @@ impl Rounds {
         self.control.window() as f64 / MSS as f64
     }
 
-    /// Acknowledges the data in flight in a round of `rtt_ms`. Returns cwnd in segments.
+    /// Acknowledges all data in flight at the start of a round of `rtt_ms`. Returns cwnd in segments.
     pub(super) fn round(&mut self, rtt_ms: f64) -> f64 {
         self.marked_round(rtt_ms, 0.0)
     }
 
-    /// As [`Rounds::round`]; a share of the segments carries congestion marks.
+    /// Acknowledges a round like [`Rounds::round`]. The share `marked` of the segments carries congestion marks.
     pub(super) fn marked_round(&mut self, rtt_ms: f64, marked: f64) -> f64 {
         let rtt = Duration::from_secs_f64(rtt_ms / 1e3);
         let count = ((self.nxt - self.una) / MSS).max(1);
@@ -75,7 +75,7 @@ impl Rounds {
         self.segments()
     }
 
-    /// A loss, with the whole window outstanding. Returns cwnd in segments.
+    /// Reports a loss while cwnd is fully used. Returns cwnd in segments.
     pub(super) fn lose(&mut self) -> f64 {
         let flight = self.control.window();
         let loss = LossEvent {

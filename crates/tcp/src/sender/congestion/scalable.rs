@@ -1,8 +1,8 @@
-//! Scalable TCP: the time to regain the window after a loss does not depend on the window.
+//! Scalable TCP: the time to regain cwnd after a loss does not depend on cwnd.
 //!
-//! Each acknowledged segment adds `a` segments, so that the window grows by `a` in a round trip, and a loss removes an
-//! eighth. The window is regained after `ln(1 / 0.875) / ln(1 + a)` = 13.4 round trips. Up to `legacy_window` the
-//! control is Reno.
+//! Each acknowledged segment adds `a` segments, so that a round trip raises cwnd by the share `a`. A loss removes an
+//! eighth of cwnd. cwnd is regained after `ln(1 / 0.875) / ln(1 + a)` = 13.4 round trips. Up to `legacy_window`, the
+//! control acts like Reno.
 
 use super::{AckEvent, Build, LossEvent, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -87,7 +87,7 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// ln(1 / 0.875) / ln(1.01) = 13.42 round trips, for every window.
+    /// At every cwnd, regaining takes ln(1 / 0.875) / ln(1.01) = 13.42 round trips.
     #[test]
     fn the_time_to_regain_a_window_does_not_depend_on_it() {
         for window in [100, 1000, 5000] {

@@ -1,4 +1,4 @@
-//! Variants of Reno: a variant overrides some methods of [`Reno`].
+//! Variants of Reno. A variant overrides some of the functions of [`Reno`].
 
 use super::{
     AckEvent, CongestionControl, Level, LossEvent, LostSegment, Nature, RateHooks, Recovered, Reno,
@@ -8,7 +8,7 @@ use crate::sender::ack_counting::AckCounting;
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Rate, Time};
 
-/// Variant of Reno: each method defaults to Reno's behaviour. The trait has every hook of [`CongestionControl`] and
+/// Variant of Reno. Each function defaults to Reno's behaviour. The trait has every hook of [`CongestionControl`] and
 /// [`RateHooks`].
 ///
 /// ```
@@ -31,7 +31,7 @@ use lasthop_base::{Duration, Rate, Time};
 /// };
 /// ```
 pub trait Variant: Send {
-    /// See [`CongestionControl::nature`]. The default is Reno's.
+    /// See [`CongestionControl::nature`]. The default is [`Nature::FIXED`], as for Reno.
     fn nature(&self) -> Nature {
         Nature::FIXED
     }
@@ -89,7 +89,7 @@ pub trait Variant: Send {
         reno.on_loss(loss);
     }
 
-    /// See [`CongestionControl::on_restart`]. The default reacts as to a loss and then sets cwnd to one segment.
+    /// See [`CongestionControl::on_restart`]. The default calls [`Variant::on_loss`] and then sets cwnd to one segment.
     fn on_restart(&mut self, reno: &mut Reno, loss: &LossEvent) {
         self.on_loss(reno, loss);
         reno.restart();
@@ -120,7 +120,7 @@ pub trait Variant: Send {
         reno.on_idle(window);
     }
 
-    /// See [`CongestionControl::on_segment`]; Reno is updated first.
+    /// See [`CongestionControl::on_segment`]. [`Reno`] has handled the change before this call.
     fn on_segment(&mut self, mss: u64) {
         let _ = mss;
     }
@@ -131,14 +131,14 @@ pub trait Variant: Send {
     }
 }
 
-/// Reno with the overrides of a variant.
+/// Reno with the functions that a variant overrides.
 pub struct OnReno<V> {
     reno: Reno,
     variant: V,
 }
 
 impl<V: Variant + 'static> OnReno<V> {
-    /// Returns Reno with default parameters and the overrides of `variant`.
+    /// Returns Reno with default parameters, in which `variant` overrides functions.
     pub fn boxed(start: &Start, variant: V) -> Box<dyn CongestionControl> {
         Box::new(OnReno { reno: Reno::plain(start), variant })
     }
@@ -240,10 +240,10 @@ impl<V: Variant> RateHooks for OnReno<V> {
 #[cfg(test)]
 mod tests {
     fn methods<'a>(text: &'a str, head: &str) -> Vec<&'a str> {
-        let block = text.split_once(head).expect("a block").1;
-        let block = block.split_once("\n}").expect("end of the block").0;
+        let block = text.split_once(head).expect("the file contains the head of the block").1;
+        let block = block.split_once("\n}").expect("the block ends with a brace").0;
         let lines = block.lines().filter_map(|line| line.strip_prefix("    fn "));
-        lines.map(|line| line.split_once('(').expect("arguments").0).collect()
+        lines.map(|line| line.split_once('(').expect("a function has arguments").0).collect()
     }
 
     #[test]
@@ -256,7 +256,8 @@ mod tests {
         ] {
             let (hooks, forwarded) = (methods(all, hooks), methods(here, own));
             assert!(hooks.len() > 7, "{hooks:?}");
-            // Two exceptions: no control overrides `window_after`, and Reno itself keeps cwnd and ssthresh.
+            // Two exceptions: no control overrides `window_after`, and [`Reno`] stores cwnd and ssthresh for every
+            // variant.
             let missing = hooks.iter().filter(|hook| **hook != "window_after" && !forwarded.contains(hook));
             assert_eq!(missing.collect::<Vec<_>>(), Vec::<&&str>::new());
             let kept = forwarded.iter().filter(|hook| !asked.contains(hook));

@@ -1,13 +1,14 @@
-//! TCP Vegas: keeps one to three segments in the path's queue.
+//! TCP Vegas: keeps one to three segments in the queue of the path.
 //!
-//! Once a round trip, `extra = cwnd (RTT - BaseRTT) / RTT` gives the number of segments beyond the bandwidth-delay
-//! product. If `extra` is below `alpha`, cwnd grows by a segment; if `extra` is above `beta`, cwnd shrinks by a
+//! Once per round trip, `extra = cwnd (RTT - BaseRTT) / RTT` gives the number of segments beyond the bandwidth-delay
+//! product. If `extra` is below `alpha`, cwnd grows by a segment. If `extra` is above `beta`, cwnd shrinks by a
 //! segment. Slow start doubles cwnd every other round trip and ends if `extra` is above `gamma`. BaseRTT is the
-//! smallest RTT so far, RTT the smallest of the round.
+//! smallest RTT of the connection. RTT is the smallest RTT of the round.
 //!
 //! # Not modelled
-//! Vegas' fine-grained retransmission timer, and its reduction by a quarter. The sender's recovery mechanism finds
-//! losses, and a loss halves the window as in Reno. A loss therefore costs more than in the paper.
+//! Vegas' fine-grained retransmission timer and Vegas' reduction of cwnd by a quarter are not modelled. The sender's
+//! recovery mechanism detects losses, and a loss halves cwnd as in Reno. A loss therefore reduces cwnd by more than in
+//! the paper.
 
 use super::{AckEvent, Build, CongestionControl, LossPhase, Nature, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -57,13 +58,13 @@ struct Vegas {
     beta: f64,
     gamma: f64,
     mss: u64,
-    /// Smallest RTT so far (BaseRTT).
+    /// Smallest RTT of the connection (BaseRTT).
     base: Duration,
-    /// Smallest RTT of this round, including the ACK that ends the round.
+    /// Smallest RTT of the current round, including the ACK that ends the round.
     least: Duration,
-    /// First byte that was not yet sent when the round began.
+    /// Next byte to send (SND.NXT) at the start of the round.
     until: u64,
-    /// Whether slow start grows in this round. The first ACK begins the first round.
+    /// Whether slow start doubles cwnd in the current round. The first ACK begins the first round.
     doubles: bool,
 }
 
@@ -116,8 +117,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Returns cwnd in segments after each of these rounds. A round has one RTT, in ms, and an ACK per segment. BaseRTT
-    /// is 100 ms.
+    /// Returns cwnd in segments after each round. A round has the RTT given in `rounds_ms`, and one ACK per segment.
+    /// BaseRTT is 100 ms.
     fn after(window: u64, ssthresh: u64, rounds_ms: &[u64]) -> Vec<f64> {
         let random = Stream::named(1, "vegas");
         let start =
@@ -139,16 +140,18 @@ mod tests {
         rounds_ms.iter().map(|ms| round(*ms)).collect()
     }
 
-    /// With 20 segments in flight, 20 (1 - 100 / RTT) are queued. At 100 ms no segment is queued, so cwnd grows by one.
-    /// At 110 ms 1.8 are queued. At 125 ms 4 are queued, so cwnd shrinks by one.
+    /// With 20 segments in flight, 20 (1 - 100 / RTT) segments are queued. At 100 ms, no segment is queued, and cwnd
+    /// grows by one segment. At 110 ms, 1.8 segments are queued, and cwnd stays. At 125 ms, 4 segments are queued, and
+    /// cwnd shrinks by one segment.
     #[test]
     fn one_to_three_segments_wait() {
         assert_eq!(after(20, 1, &[100, 110, 110, 110]), [21.0, 22.0, 22.0, 22.0]);
         assert_eq!(after(20, 1, &[100, 125, 125, 125]), [21.0, 22.0, 21.0, 20.0]);
     }
 
-    /// Slow start doubles cwnd in every other round. At 110 ms, 2.9 of 32 segments are queued, which ends slow start.
-    /// Each round at 100 ms adds a segment at its first ACK. This ACK also ends the previous round and counts in both.
+    /// Slow start doubles cwnd in every other round. At 110 ms, 2.9 of 32 segments are queued, so that slow start ends.
+    /// Each round at 100 ms adds a segment at its first ACK. The first ACK of a round also ends the previous round, so
+    /// that its RTT counts in both rounds.
     #[test]
     fn slow_start_doubles_every_other_round() {
         assert_eq!(after(2, 1000, &[100, 100, 100, 100, 100]), [4.0, 4.0, 8.0, 8.0, 16.0]);

@@ -1,7 +1,8 @@
-//! TCP Veno: Vegas' estimate of queued segments distinguishes random losses from congestion.
+//! TCP Veno: Vegas' estimate of the number of queued segments distinguishes random losses from congestion.
 //!
-//! N = W (RTT - base) / RTT segments of a window W are queued. If N is below `beta`, a loss counts as random and
-//! reduces the window by a fifth. Otherwise a loss halves the window, and avoidance grows only at every other ACK.
+//! N = W (RTT - base) / RTT is the number of queued segments, where W is cwnd. If N is below `beta`, a loss counts as
+//! random and reduces cwnd by a fifth. Otherwise, a loss halves cwnd, and congestion avoidance raises cwnd only at
+//! every other ACK.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, OnReno, Reno, Start, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -36,10 +37,10 @@ struct Veno {
     beta: f64,
     keeps: f64,
     mss: f64,
-    /// Smallest RTT since the last loss. Every loss resets it (§3).
+    /// Smallest RTT since the last loss (§3). `None` until the first RTT sample after a loss.
     base: Option<Duration>,
     rtt: Option<Duration>,
-    /// Whether the last ACK in a congested state has raised the window.
+    /// Whether the last ACK with at least `beta` queued segments has raised cwnd.
     has_grown: bool,
 }
 
@@ -55,7 +56,7 @@ impl Veno {
         }
     }
 
-    /// Whether at least `beta` segments are queued (Eq. 1 and 2); `true` before the first RTT sample.
+    /// Returns whether at least `beta` segments are queued (Eq. 1 and 2); `true` before the first RTT sample.
     fn is_congested(&self, window: f64) -> bool {
         let (Some(base), Some(rtt)) = (self.base, self.rtt) else { return true };
         let queueing = rtt.as_nanos().saturating_sub(base.as_nanos());
@@ -108,7 +109,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Returns Veno in avoidance with `window` segments, over a path of 100 ms, at this smoothed RTT.
+    /// Returns Veno in congestion avoidance with a cwnd of `window` segments, a smallest RTT of 100 ms and a smoothed
+    /// RTT of `srtt_ms`.
     fn veno(window: u64, srtt_ms: u64) -> Box<dyn CongestionControl> {
         let random = Stream::named(1, "veno");
         let start = Start { window: window * MSS, ssthresh: 2 * MSS, mss: MSS, selective: true, random };
@@ -136,27 +138,27 @@ mod tests {
         veno.window()
     }
 
-    /// §3.B: at an RTT of 150 ms a third of the window is queued. The queue holds 10 of 30 segments; 3 of 9, which
-    /// equals beta; or 2.7 of 8.
+    /// §3.B: at an RTT of 150 ms, a third of cwnd is queued. With cwnd of 30, 9 and 8 segments, the queue holds 10, 3
+    /// and 2.7 segments. `beta` is 3.
     #[test]
     fn a_loss_costs_a_fifth_while_less_than_beta_waits_and_else_half() {
         assert_eq!([after_loss(30, 150), after_loss(9, 150)], [15 * MSS, 4500]);
         assert_eq!([after_loss(8, 150), after_loss(30, 100)], [6400, 24 * MSS]);
     }
 
-    /// §3.A: a window of ACKs adds a segment, or half a segment if at least beta is queued.
+    /// §3.A: a window of ACKs adds a segment to cwnd, or half a segment if at least `beta` segments are queued.
     #[test]
     fn a_full_queue_halves_the_growth() {
         for (srtt_ms, added) in [(100, 1.0), (150, 0.5)] {
             let mut veno = veno(20, srtt_ms);
             (0..20).for_each(|_| ack(&mut *veno, MSS, srtt_ms));
-            // Each ACK adds MSS² / cwnd, and cwnd grows meanwhile, so the sum is up to 2.5 % less.
+            // Each ACK adds MSS² / cwnd. cwnd grows from ACK to ACK, so that the sum is up to 2.5 % below `added`.
             let grown = (veno.window() - 20 * MSS) as f64 / MSS as f64;
             assert!((added * 0.97..=added).contains(&grown), "{grown} segments at {srtt_ms} ms");
         }
     }
 
-    /// §3: every loss resets the base RTT, so a loss before the next sample halves the window.
+    /// §3: every loss resets the base RTT, so that another loss before the next RTT sample halves cwnd.
     #[test]
     fn a_second_loss_without_a_round_trip_between_halves() {
         let mut veno = veno(20, 100);

@@ -1,25 +1,29 @@
-//! PCC Vivace: ascends the gradient of a utility of rate, RTT growth and loss.
+//! PCC Vivace: the pacing rate ascends the gradient of a utility, which depends on the rate, RTT growth and losses.
 //!
-//! The sender's pacing rate is constant in each monitor interval (MI). For a rate of x Mbit/s, the slope of the RTT
-//! `dRTT/dt` (linear regression over the MI) and the share L of lost bytes, the utility is
+//! The pacing rate is constant in each monitor interval (MI). x is the rate in Mbit/s, `dRTT/dt` the slope of the RTT
+//! (linear regression over the MI), and L the share of lost bytes. The utility is
 //!
 //! ```text
 //! u = x^0.9 - 900 x dRTT/dt - 11.35 x L
 //! ```
 //!
-//! **Starting**: the rate doubles until the utility falls, and then returns to the rate before. **Learning**: two MIs
-//! have the rates r (1 + ε) and r (1 - ε) in random order, with ε = 0.05. With the gradient γ = (u₊ - u₋) / (2 ε r), the
-//! rate changes by m γ Mbit/s. The amplifier m grows with the number of successive changes in the same direction. The
-//! change is at most ω r. The bound ω begins at 0.05, grows by 0.1 with each change that reaches the bound, and shrinks
-//! with smaller changes.
+//! **Starting**: the rate doubles until the utility falls, and then returns to the previous rate.
 //!
-//! Slopes below `tolerance` count as 0. On links whose delay varies within an RTT (LTE, UMTS), larger slopes outweigh the
-//! other terms, and the rate wanders; a larger `tolerance` helps. cwnd is twice the rate times SRTT, so that pacing limits
-//! the sender.
+//! **Learning**: two MIs have the rates r (1 + ε) and r (1 - ε) in random order, with ε = 0.05. The gradient is `γ =
+//! (u₊ - u₋) / (2 ε r)`. The rate changes by m γ Mbit/s, but by at most ω r. The amplifier m grows with the number of
+//! successive changes in the same direction. The bound ω begins at 0.05, grows by 0.1 with each change that reaches the
+//! bound, and shrinks with smaller changes.
 //!
-//! Our choices: an MI has at least ten segments. While the results of an MI are awaited, the rate stays. The results are
-//! known when the data is acknowledged, at the latest after 1.5 SRTT. A timeout halves the rate, and cwnd grows from one
-//! segment as in slow start. A lower RTT does not raise the utility while starting.
+//! Slopes below `tolerance` count as 0. If the delay of a link varies within an RTT (LTE, UMTS), larger slopes outweigh
+//! the other terms of the utility. The rate then changes at random; a larger `tolerance` helps. cwnd is twice the rate
+//! times SRTT, so that pacing limits the sender.
+//!
+//! # Our choices
+//! * An MI has at least ten segments.
+//! * The rate stays r until the results of an MI are known. The results are known when the data of the MI is
+//!   acknowledged, or 1.5 SRTT after the end of the MI.
+//! * A timeout halves the rate. cwnd then grows from one segment as in slow start.
+//! * A falling RTT does not raise the utility while starting.
 
 use super::{
     AckEvent, Build, CongestionControl, LossEvent, LostSegment, Nature, RateHooks, Recovered, SentEvent,
@@ -66,18 +70,19 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Exponent of the rate in the utility.
 const EXPONENT: f64 = 0.9;
-/// Share ε by which the rates of a trial differ from the rate.
+/// Share ε by which the rates of a trial differ from the current rate.
 const EPSILON: f64 = 0.05;
-/// First bound ω of a change, and its growth δ.
+/// Initial bound ω: largest change of the rate, as a share of the rate.
 const BOUND: f64 = 0.05;
+/// Growth δ of the bound ω.
 const BOUND_STEP: f64 = 0.1;
 /// Smallest number of segments of an MI.
 const SMALLEST_INTERVAL: u64 = 10;
-/// Smallest rate, segments per SRTT.
+/// Smallest pacing rate, segments per SRTT.
 const SMALLEST_RATE: f64 = 2.0;
 /// Smallest cwnd, segments.
 const SMALLEST_WINDOW: f64 = 4.0;
-/// SRTT before the first RTT sample.
+/// Value in place of SRTT before the first RTT sample.
 const UNKNOWN_RTT: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy)]
@@ -88,7 +93,7 @@ struct Weights {
 }
 
 impl Weights {
-    /// Utility of a rate, Mbit/s.
+    /// Returns the utility of `rate`, Mbit/s. `slope`: dRTT/dt. `loss`: share of lost bytes.
     fn utility(self, rate: f64, slope: f64, loss: f64) -> f64 {
         let slope = if slope.abs() < self.tolerance { 0.0 } else { slope };
         libm::pow(rate, EXPONENT) - self.latency * rate * slope - self.loss * rate * loss
@@ -101,61 +106,63 @@ struct Vivace {
     random: Stream,
     srtt: Option<Duration>,
     first_window: u64,
-    /// Rate r, Mbit/s; 0 before the connection is open.
+    /// Rate r, Mbit/s; 0 before the first transmission.
     rate: f64,
     phase: Phase,
-    /// Intervals whose bytes are not all delivered or lost; the last one is being sent.
+    /// Intervals with outstanding results. The last interval is the current one.
     intervals: VecDeque<Interval>,
-    /// Number of the interval in which each outstanding segment was sent last, by the segment's first byte.
+    /// Map from the first byte of each outstanding segment to the number of the interval in which the segment was last
+    /// sent.
     outstanding: BTreeMap<u64, u64>,
-    /// Number of intervals so far.
+    /// Number of intervals begun so far.
     count: u64,
-    /// Number of the first interval of the trial, or of the interval that is now used for starting.
+    /// Number of the first interval of the current phase.
     first: u64,
     step: Step,
-    /// cwnd after a timeout, bytes, until slow start reaches the window of the rate.
+    /// cwnd after a timeout, bytes; `None` once slow start has reached the cwnd that the rate requires.
     restart: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// Rate and utility of the interval before, if there was one.
+    /// Rate and utility of the previous interval, if any. The rate doubles in each interval.
     Starting(Option<(f64, f64)>),
-    /// Utilities of the trial's intervals, at the higher and at the lower rate.
+    /// Utilities of a trial: at the higher rate, then at the lower rate.
     Learning([Option<f64>; 2]),
 }
 
 /// Reason for an interval's rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Purpose {
-    /// Results of earlier intervals are awaited.
+    /// The results of earlier intervals are outstanding.
     Waiting,
     Starting,
-    /// Interval of a trial, at the higher or lower rate.
+    /// Interval of a trial.
     Trial {
         is_higher: bool,
     },
 }
 
-/// Monitor interval. Losses and RTT samples belong to the interval in which the segment was sent last.
+/// Monitor interval. A loss or an RTT sample belongs to the interval in which the segment was last sent.
 #[derive(Debug)]
 struct Interval {
     purpose: Purpose,
-    /// Mbit/s.
+    /// Pacing rate, Mbit/s.
     rate: f64,
     began: Time,
     ended: Option<Time>,
     number: u64,
     /// SND.NXT at the end of the interval.
     until: u64,
-    /// Bytes sent, including retransmissions; part of them that was lost.
+    /// Bytes sent, including retransmissions.
     sent: u64,
+    /// Part of `sent` that was lost, bytes.
     lost: u64,
     is_limited: bool,
     slope: Regression,
 }
 
-/// Linear regression of the RTT over the time of sending, both in s.
+/// Linear regression of the RTT over the sending time, with sums in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Regression {
     count: f64,
@@ -180,18 +187,18 @@ impl Regression {
     }
 }
 
-/// Amplifier and bound of the changes of the rate.
+/// Amplifier m and bound ω for changes of the rate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Step {
     is_up: bool,
     /// Number of successive changes in the same direction.
     same: u32,
-    /// Number of growths of the bound.
+    /// Number of times that the bound has grown by δ.
     growths: u32,
 }
 
 impl Step {
-    /// Amplifier of this number of successive changes.
+    /// Returns the amplifier m after `same` successive changes in the same direction.
     fn amplifier(same: u32) -> f64 {
         let same = f64::from(same);
         match same {
@@ -202,7 +209,7 @@ impl Step {
         }
     }
 
-    /// Change of the rate for this gradient, Mbit/s.
+    /// Returns the change of the rate for `gradient`, Mbit/s.
     fn change(&mut self, gradient: f64, rate: f64) -> f64 {
         let is_up = gradient > 0.0;
         if is_up != self.is_up || self.same == 0 {
@@ -250,7 +257,7 @@ impl Vivace {
         SMALLEST_RATE * 8e-6 * self.mss as f64 / self.rtt().as_secs().max(1e-6)
     }
 
-    /// Ends the current interval and begins one.
+    /// Ends the current interval, if any, and begins an interval for `purpose`.
     fn begin(&mut self, now: Time, purpose: Purpose) {
         let rate = match purpose {
             Purpose::Trial { is_higher: true } => self.rate * (1.0 + EPSILON),
@@ -275,7 +282,7 @@ impl Vivace {
         });
     }
 
-    /// Begins the intervals of the phase.
+    /// Begins the first interval of the current phase.
     fn begin_phase(&mut self, now: Time) {
         self.first = self.count + 1;
         match self.phase {
@@ -288,7 +295,8 @@ impl Vivace {
         }
     }
 
-    /// Evaluates the intervals whose losses are known: all data was acknowledged, or the losses had time to be found.
+    /// Evaluates the intervals whose losses are known: all data of the interval is acknowledged, or 1.5 SRTT have
+    /// passed since the end of the interval.
     fn evaluate(&mut self, now: Time, una: u64) {
         let patience = self.rtt() * 3;
         while let Some(front) = self.intervals.front() {
@@ -302,12 +310,12 @@ impl Vivace {
     }
 
     fn handle(&mut self, now: Time, done: &Interval) {
-        // An interval without data, or of an earlier phase, was replaced by a later one.
+        // Waiting intervals, empty intervals and intervals of an earlier phase have no results.
         if done.purpose == Purpose::Waiting || done.sent == 0 || done.number < self.first {
             return;
         }
         if done.is_limited {
-            // The application limited the rate: the phase begins anew.
+            // The application limited the rate, so that the phase restarts.
             return self.begin_phase(now);
         }
         let slope = done.slope.slope();
@@ -343,7 +351,7 @@ impl Vivace {
         self.begin_phase(now);
     }
 
-    /// cwnd that does not limit the rate, bytes.
+    /// Returns a cwnd that does not limit the pacing rate, bytes.
     fn rate_window(&self) -> u64 {
         let mss = self.mss as f64;
         if self.srtt.is_none() || self.rate == 0.0 {
@@ -476,8 +484,9 @@ mod tests {
     use crate::ranges::Range;
     use lasthop_base::{Choice, Value};
 
-    /// A bottleneck of `capacity` Mbit/s with a base RTT of 50 ms, an unlimited queue, and periodic losses of this share.
-    /// Returns the delivered share of the capacity and the mean queueing delay, s, of the second half of `seconds`.
+    /// Simulates a bottleneck of `capacity` Mbit/s with a base RTT of 50 ms and an unlimited queue. The share `loss` of
+    /// the segments is lost periodically. For the second half of `seconds`, returns the delivered share of the capacity
+    /// and the mean queueing delay, seconds.
     fn on_a_bottleneck(capacity: f64, loss: f64, seconds: f64, values: &[(&'static str, f64)]) -> (f64, f64) {
         let mut choice = Choice::of(&MECHANISM);
         values.iter().for_each(|(name, value)| choice.values.set(name, Value::Number(*value)));
@@ -486,7 +495,7 @@ mod tests {
         let mut counting = (counting.build)(&counting.values);
         let at = |seconds: f64| Time::ZERO + Duration::from_secs_f64(seconds);
         control.on_open(Some(Duration::from_millis(50)));
-        // Arrivals of ACKs: time, RTT; `None`: the segment is lost.
+        // Arrival times of ACKs, and RTTs; an RTT of `None` means that the segment is lost.
         let mut acks: VecDeque<(f64, Option<f64>)> = VecDeque::new();
         let (mut now, mut departure, mut free) = (0.0_f64, 0.0_f64, 0.0_f64);
         let (mut una, mut nxt, mut in_flight, mut credit) = (1, 1, 0, 0.0);
@@ -547,8 +556,8 @@ mod tests {
         (delivered * 8e-6 / (seconds / 2.0) / capacity, waited / count)
     }
 
-    /// NSDI 2018 §4.1: beyond the capacity the RTT grows, and 900 x dRTT/dt outweighs x^0.9. The rate stays near the
-    /// capacity, and the queue is shorter than a base RTT.
+    /// NSDI 2018 §4.1: above the capacity, the RTT grows, and 900 x dRTT/dt outweighs x^0.9. The rate stays near the
+    /// capacity, and the queueing delay stays below the base RTT.
     #[test]
     fn the_rate_finds_the_capacity() {
         for capacity in [5.0, 40.0] {
@@ -558,8 +567,8 @@ mod tests {
         }
     }
 
-    /// Without queueing du/dx = 0.9 x^-0.1 - 11.35 L: at 100 Mbit/s a loss of up to 5.0 % does not lower the utility (NSDI
-    /// 2018 §4.2). At 3 % the rate stays near the capacity, at 12 % it falls.
+    /// Without queueing, du/dx = 0.9 x^-0.1 - 11.35 L. At 100 Mbit/s, a loss rate of up to 5.0 % does not lower the
+    /// utility (NSDI 2018 §4.2). At 3 %, the rate stays near the capacity. At 12 %, the rate falls.
     #[test]
     fn random_losses_below_five_per_cent_are_tolerated() {
         let (share, _) = on_a_bottleneck(100.0, 0.03, 40.0, &[]);
@@ -568,7 +577,7 @@ mod tests {
         assert!(share < 0.3, "{share}");
     }
 
-    /// Intervals that end without data, or because the application limits the rate, cause one new trial each.
+    /// An application-limited interval restarts the phase once. The number of intervals therefore stays small.
     #[test]
     fn limited_intervals_are_repeated() {
         let mut vivace =
@@ -603,14 +612,14 @@ mod tests {
     fn changes_in_the_same_direction_grow() {
         assert_eq!([1, 3, 5, 8, 10].map(Step::amplifier), [1.0, 3.0, 7.0, 17.0, 30.0]);
         let mut step = Step::default();
-        // 5 %, 15 %, 25 % of 10 Mbit/s bound a steep gradient.
+        // The bound limits a steep gradient to 5 %, 15 % and 25 % of 10 Mbit/s.
         for bound in [0.5, 1.5, 2.5] {
             assert!((step.change(9.0, 10.0) - bound).abs() < 1e-9, "{bound}");
         }
-        assert_eq!(step.change(-0.2, 10.0), -0.2, "a change of direction begins anew");
+        assert_eq!(step.change(-0.2, 10.0), -0.2, "a change of direction resets the amplifier and the bound");
     }
 
-    /// The slope of 0, 10, 20 ms at 0, 1, 2 s is 0.01.
+    /// RTTs of 0, 10 and 20 ms at 0, 1 and 2 s have the slope 0.01.
     #[test]
     fn the_slope_is_a_regression() {
         let mut slope = Regression::default();

@@ -1,13 +1,13 @@
-//! TCP W_CW: marks mean congestion; losses without a mark are random errors (saad Fig. 4).
+//! TCP W_CW: a congestion mark means congestion; a loss without a mark is a random error (saad Fig. 4).
 //!
-//! * A marked ACK causes rate control (1): the window is halved.
-//! * Three duplicates, of which the third is marked, mean congestion: the window is halved.
-//! * Three duplicates, of which the third is unmarked, mean a random error and cause rate control (2): the window
-//!   follows Westwood.
-//! * A timeout sets ssthresh as in (2) and cwnd to one segment.
+//! * A marked ACK causes rate control (1): the control halves cwnd.
+//! * Three duplicate ACKs mean congestion if the third is marked. The control halves cwnd.
+//! * Three duplicate ACKs mean a random error if the third is unmarked. The control applies rate control (2): cwnd
+//!   follows Westwood's estimate.
+//! * A timeout sets ssthresh as in rate control (2), and cwnd to one segment.
 //!
-//! A mark shows the state of the queue only if the router marks every packet (`warn`) and the receiver echoes the mark
-//! of each packet (`ecn_echo = "per_packet"`).
+//! A mark shows the state of the queue only if the router marks every packet (`queue = "warn"`) and the receiver echoes
+//! the mark of each packet (`ecn_echo = "per_packet"`).
 
 use super::westwood::{IDLE, TIME_CONSTANT, TIMES, Westwood};
 use super::{Build, CongestionControl, LossEvent, MarkPace, Nature, OnReno, Recovered, Reno, Variant};
@@ -67,7 +67,7 @@ struct WCw {
     halves_at_timeout: bool,
 }
 
-/// Rate control (1): halves the window.
+/// Rate control (1): halves cwnd.
 fn halve(reno: &mut Reno, loss: &LossEvent) {
     reno.set_ssthresh(loss.flight.min(loss.window) / 2);
     reno.cap_at_ssthresh();
@@ -120,7 +120,8 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// A window of 30 segments on a path with 100 kB/s and a smallest RTT of 200 ms. The capacity is 20 segments.
+    /// Returns a control with a cwnd of 30 segments on a path with 100 kB/s and a smallest RTT of 200 ms. The
+    /// bandwidth-delay product is 20 segments.
     fn loaded(changes: &[(&'static str, &'static str)]) -> Box<dyn CongestionControl> {
         let mut values = MECHANISM.info.defaults();
         for (name, word) in changes {
@@ -152,7 +153,7 @@ mod tests {
         (nearest(control.window()), nearest(control.ssthresh()))
     }
 
-    /// All branches of Fig. 4, with cwnd and ssthresh in segments.
+    /// Tests all branches of Fig. 4. Each pair is cwnd and ssthresh, in segments.
     #[test]
     fn the_four_reactions() {
         assert_eq!(after(&[], |control| control.on_mark(&loss(true))), (15, 15));

@@ -1,4 +1,5 @@
-//! TCP Westwood: after a loss or mark, ssthresh follows the measured delivery rate instead of half of the window.
+//! TCP Westwood: after a loss or a mark, ssthresh is the measured delivery rate times the RTT, instead of half of
+//! FlightSize.
 
 use super::estimate::{Delivered, Tustin};
 use super::{Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};
@@ -39,7 +40,7 @@ pub(super) const TIMES: Parameter = Parameter {
     doc: "RTT multiplied with the estimate: the smallest or the latest",
 };
 
-/// Bandwidth estimate of Westwood, and the reactions to it; [`super::w_cw`] has other reactions.
+/// Westwood's bandwidth estimate and reactions to losses. [`super::w_cw`] uses the estimate with other reactions.
 pub(super) struct Westwood {
     delivered: Delivered,
     filter: Tustin,
@@ -55,7 +56,7 @@ impl Westwood {
         }
     }
 
-    /// Sets ssthresh to the estimate times the RTT.
+    /// Sets ssthresh to the bandwidth estimate times the RTT.
     fn adapt(&mut self, reno: &mut Reno, now: Time) {
         let bytes = self.filter.estimate(now) * self.rtt.secs();
         reno.set_ssthresh(bytes as u64);
@@ -77,7 +78,7 @@ impl Rtt {
         self.value = Some(keeps.unwrap_or(rtt));
     }
 
-    /// Returns the RTT, s; zero before the first sample.
+    /// Returns the RTT, seconds; zero before the first sample.
     pub(super) fn secs(&self) -> f64 {
         self.value.map_or(0.0, Duration::as_secs)
     }
@@ -118,7 +119,7 @@ impl Variant for Westwood {
 
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match recovered {
-            // cwnd was capped at the loss, and nothing grows in recovery.
+            // cwnd was limited to ssthresh at the loss and has not grown during recovery.
             Recovered::Kept => reno.cap_at_ssthresh(),
             Recovered::Revised { .. } | Recovered::Probed { .. } => reno.on_recovered(flight, recovered),
         }
@@ -129,7 +130,8 @@ impl Variant for Westwood {
 mod tests {
     use super::*;
 
-    /// 100 kB/s and a smallest RTT of 80 ms: any larger window becomes 8000 bytes; a smaller window stays.
+    /// The path has 100 kB/s and a smallest RTT of 80 ms. A loss lowers a cwnd above 8000 bytes to 8000 bytes; a cwnd
+    /// below 8000 bytes stays.
     #[test]
     fn the_window_after_a_loss_is_the_pipe() {
         for (initial, after) in [(30_000, 8000), (5000, 5000)] {

@@ -1,4 +1,4 @@
-//! TCP Westwood+: Westwood with one bandwidth sample per round trip.
+//! TCP Westwood+: Westwood with one bandwidth sample per RTT.
 
 use super::estimate::{Delivered, PerRtt};
 use super::westwood::{Rtt, TIMES};
@@ -80,7 +80,7 @@ impl Variant for WestwoodPlus {
 
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match recovered {
-            // cwnd was capped at the loss, and nothing grows in recovery.
+            // cwnd was limited to ssthresh at the loss and has not grown during recovery.
             Recovered::Kept => reno.cap_at_ssthresh(),
             Recovered::Revised { .. } | Recovered::Probed { .. } => reno.on_recovered(flight, recovered),
         }

@@ -1,13 +1,13 @@
-//! Smallest sample of a sliding window, in constant memory.
+//! Filter for the smallest sample in a sliding window of time, in constant memory.
 
 use lasthop_base::{Duration, Time};
 
-/// Keeps the smallest sample, and the smallest of the later parts of the window (Kathleen Nichols' filter, as in Linux's
-/// `win_minmax`). The result is at most a quarter of a window old when it expires.
+/// Filter for the smallest sample (Kathleen Nichols' filter, as in Linux's `win_minmax`). When the smallest sample
+/// expires, the filter continues with the smallest sample of about the last three quarters of the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowedMin {
-    /// Samples with their times: the smallest of the window, of the part after the first, and of the part after the
-    /// second.
+    /// Three samples with their times: the smallest of the window, the smallest after the first sample, and the
+    /// smallest after the second sample.
     best: [(Time, Duration); 3],
 }
 
@@ -16,12 +16,12 @@ impl WindowedMin {
         WindowedMin { best: [(Time::ZERO, Duration::MAX); 3] }
     }
 
-    /// Smallest sample; `Duration::MAX` before the first.
+    /// Returns the smallest sample; `Duration::MAX` before the first sample.
     pub(super) fn get(&self) -> Duration {
         self.best[0].1
     }
 
-    /// Adds a sample; the window has the length `span`.
+    /// Adds a sample. `span`: length of the window.
     pub(super) fn record(&mut self, now: Time, sample: Duration, span: Duration) {
         let new = (now, sample);
         if sample <= self.best[0].1 || now.since(self.best[2].0) > span {
@@ -57,8 +57,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The filter never exceeds the largest sample of the window and never falls below its smallest. A rising
-        /// series of samples makes the result at most as old as the window.
+        /// The result is always one of the samples in the window.
         #[test]
         fn the_result_is_a_sample_of_the_window(samples in prop::collection::vec((0..30u64, 1..1000u64), 1..200)) {
             let (span, mut now, mut filter) = (Duration::from_millis(100), Time::ZERO, WindowedMin::new());

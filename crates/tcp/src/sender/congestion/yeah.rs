@@ -1,14 +1,17 @@
-//! YeAH: Scalable TCP while the path's queue is short, Reno otherwise.
+//! YeAH: Scalable TCP while the queue of the path is short, Reno otherwise.
 //!
-//! Once a round trip, with the smallest RTT of the round: `Q = W (RTT - base) / RTT` segments are queued, and `L = (RTT -
-//! base) / base` measures congestion.
-//! * Fast mode, if Q < `most_queued` and L < 1 / `phi`: each acknowledged segment adds 0.01 segments (at most 1 per W).
-//! * Slow mode otherwise: Reno. If Q > `most_queued` and no Reno flow competes, the window loses Q segments, at most half
-//!   of W (precautionary decongestion).
+//! Once per round trip, the control estimates the number of queued segments, `Q = W (RTT - base) / RTT`, and the
+//! congestion, `L = (RTT - base) / base`. W is cwnd, RTT the smallest RTT of the round, and base the smallest RTT of
+//! the connection.
+//! * Fast mode, if Q ≤ `most_queued` and L ≤ 1 / `phi`: a round trip adds 1 % of W, but at least one segment.
+//! * Slow mode, in all other cases: Reno. If Q > `most_queued`, the control removes Q segments from W, but at most half
+//!   of W (precautionary decongestion). W does not fall below the estimated cwnd of a competing Reno flow.
 //!
-//! A loss removes Q segments, at least W / 8 and at most W / 2; after `rho` round trips in slow mode, where Reno flows
-//! compete, it removes W / 2. An estimate of a competing Reno flow's window grows by a segment per round trip in slow
-//! mode, is halved at a loss, and bounds the decongestion.
+//! A loss removes Q segments, but at least W / 8 and at most W / 2. After `rho` consecutive round trips in slow mode,
+//! Reno flows compete, and a loss removes W / 2.
+//!
+//! The estimated cwnd of a competing Reno flow begins at W / 2, grows by a segment per round trip in slow mode, and is
+//! halved at a loss.
 
 use super::{AckEvent, Build, LossEvent, LossPhase, Nature, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -66,7 +69,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Smallest window of a competing Reno flow, segments.
 const SMALLEST: f64 = 2.0;
-/// Round trips in fast mode since the last loss after which no Reno flow competes.
+/// Number of round trips in fast mode since the last loss after which no Reno flow competes.
 const ALONE: u32 = 50;
 
 struct Yeah {
@@ -74,18 +77,19 @@ struct Yeah {
     phi: f64,
     rho: f64,
     mss: f64,
-    /// Smallest RTT so far, and of this round.
+    /// Smallest RTT of the connection.
     base: Duration,
+    /// Smallest RTT of the current round.
     least: Duration,
-    /// First byte that was not yet sent when the round began.
+    /// Next byte to send (SND.NXT) at the start of the round.
     until: u64,
-    /// Q, segments.
+    /// Q: estimated number of queued segments.
     queued: f64,
-    /// Consecutive round trips in slow mode; 0: fast mode.
+    /// Number of consecutive round trips in slow mode; 0 in fast mode.
     slow_rounds: u32,
-    /// Round trips in fast mode since the last loss.
+    /// Number of round trips in fast mode since the last loss, or since the last reset of `rival`.
     fast_rounds: u32,
-    /// Estimated window of a competing Reno flow, segments.
+    /// Estimated cwnd of a competing Reno flow, segments.
     rival: f64,
 }
 
@@ -112,7 +116,7 @@ impl Yeah {
         self.slow_rounds = self.slow_rounds.saturating_add(1);
     }
 
-    /// Share of the window that a loss keeps.
+    /// Updates the state at a loss. Returns the share of cwnd that remains after the loss.
     fn react(&mut self, reno: &Reno) -> f64 {
         let window = reno.exact_cwnd() / self.mss;
         let is_alone = f64::from(self.slow_rounds) < self.rho;
@@ -164,8 +168,8 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// Without queueing delay a window of 1000 segments grows by 1 % per round trip; at a queueing delay of base / 4,
-    /// above base / 8, by a segment.
+    /// Without queueing delay, a cwnd of 200 segments grows by 1 % per round trip. A queueing delay of base / 4 exceeds
+    /// base / 8, so that cwnd grows by one segment per round trip.
     #[test]
     fn the_mode_follows_the_delay() {
         let grown = |rtt: f64| {
@@ -179,19 +183,20 @@ mod tests {
         assert!((grown(125.0) - 1.0).abs() < 0.1, "{}", grown(125.0));
     }
 
-    /// 1000 segments at 110 ms and a base of 100 ms: 91 are queued, above 80. The window loses them.
+    /// cwnd is 1000 segments, the RTT 110 ms and the base RTT 100 ms. 91 segments are queued, more than 80, so that the
+    /// control removes 91 segments from cwnd.
     #[test]
     fn a_long_queue_is_emptied_before_it_overflows() {
         let mut path = Rounds::of(&MECHANISM, 1000);
         path.round(100.0);
         let before = path.round(110.0);
-        // The first ACK of the next round ends this one.
+        // The first ACK of the second round ends the first round at 110 ms.
         let after = path.round(110.0);
         let queued = before * 10.0 / 110.0;
         assert!((before - queued - after).abs() < 3.0, "{before} to {after}, {queued} queued");
     }
 
-    /// A loss removes the queued segments: 200 × 40 / 140 = 57; without a queue, an eighth.
+    /// A loss removes the queued segments, 200 × 40 / 140 = 57. Without a queue, a loss removes an eighth of cwnd.
     #[test]
     fn a_loss_removes_what_is_queued() {
         for (rtt, share) in [(100.0, 0.875), (140.0, 1.0 - 40.0 / 140.0)] {

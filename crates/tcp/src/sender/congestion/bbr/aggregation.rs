@@ -1,18 +1,19 @@
-//! ACK aggregation (Cardwell et al., IETF 102, 2018): bytes acknowledged in bursts beyond the bandwidth, because radio
-//! links or receivers delay ACKs. The window grows by these bytes; otherwise the sender would stall between bursts.
+//! ACK aggregation (Cardwell et al., IETF 102, 2018): bytes acknowledged in bursts beyond the bandwidth-delay product.
+//! Radio links and receivers cause bursts because they delay ACKs. cwnd grows by these bytes, so that the sender does
+//! not stall between bursts.
 
 use lasthop_base::{Duration, Time};
 
-/// Number of rounds in each half of `largest`. An excess is therefore remembered for five to ten rounds.
+/// Number of rounds in each half of `largest`. An excess therefore counts for five to ten rounds.
 const ROUNDS: u32 = 5;
-/// Limit of the allowance, as a duration at the current bandwidth.
+/// Largest allowance, as a duration of sending at the current bandwidth.
 const LONGEST: Duration = Duration::from_millis(100);
-/// Number of acknowledged segments after which a measurement interval ends at the latest.
+/// Largest number of segments acknowledged in a measurement interval.
 const MOST_SEGMENTS: u64 = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct Aggregation {
-    /// Largest excess in bytes: first in the current [`ROUNDS`] rounds, then in the previous [`ROUNDS`] rounds.
+    /// Largest excess, bytes: in the current half of the filter, and in the previous half of [`ROUNDS`] rounds.
     largest: [u64; 2],
     rounds: u32,
     /// Start of the measurement interval.
@@ -26,7 +27,8 @@ impl Aggregation {
         (self.since, self.acked) = (Some(now), 0);
     }
 
-    /// Adds `delivered` bytes of an ACK; `bandwidth` is in bytes per second. `begins`: whether the ACK begins a round.
+    /// Handles an ACK that delivers `delivered` bytes. `bandwidth`: estimate, bytes per second. `begins`: whether the
+    /// ACK begins a round.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -53,7 +55,7 @@ impl Aggregation {
         self.largest[0] = self.largest[0].max(excess.min(cwnd));
     }
 
-    /// Bytes allowed in flight above the bandwidth-delay product.
+    /// Bytes allowed in flight in addition to the bandwidth-delay product.
     pub(super) fn allowance(&self, bandwidth: f64) -> u64 {
         let believed = (bandwidth * LONGEST.as_secs()) as u64;
         self.largest[0].max(self.largest[1]).min(believed)
@@ -64,8 +66,8 @@ impl Aggregation {
 mod tests {
     use super::*;
 
-    /// The link delivers 1 MB/s in bursts of 30 kB every 30 ms. Each burst exceeds the bandwidth by 30 kB, and this
-    /// excess is remembered for at most ten rounds.
+    /// The link delivers 1 MB/s in bursts of 30 kB every 30 ms. Each burst exceeds the bandwidth by 30 kB. The excess
+    /// counts for at most ten rounds.
     #[test]
     fn lumps_are_allowed_for_and_forgotten() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
@@ -74,7 +76,7 @@ mod tests {
             aggregation.on_ack(at(30 * lump), 30_000, 1e6, 200_000, 1000, true);
         }
         assert_eq!(aggregation.allowance(1e6), 30_000);
-        // On a slower path, the allowance is at most 100 ms at its bandwidth.
+        // The bandwidth estimate limits the allowance to 100 ms: 10 kB at 0.1 MB/s.
         assert_eq!(aggregation.allowance(1e5), 10_000);
         for round in 0..10 {
             for ack in 0..30 {

@@ -1,46 +1,47 @@
-//! Detection of a policer, and sending at its rate without probing (Flach et al., "An Internet-Wide Analysis of Traffic
-//! Policing", SIGCOMM 2016; "long-term sampling" of BBR's talk at IETF 97, 2016).
+//! Detection of a token-bucket policer, and sending at the policer's rate without probing. Sources: Flach et al., "An
+//! Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; "long-term sampling" in BBR's talk at IETF 97, 2016.
 //!
-//! Two consecutive intervals indicate a policer's token bucket if both have the same delivery rate. Each interval runs
-//! from loss to loss, over at least four rounds, with a fifth of the packets lost. The rate then applies for 48 rounds.
+//! An interval runs from one loss to another, for 4 to 16 rounds. A policer is detected if two consecutive intervals
+//! have nearly the same delivery rate, and in each interval a fifth of the bytes is lost. The sender then uses the mean
+//! rate of these intervals for 48 rounds.
 
 use super::RateSample;
 use lasthop_base::{Duration, Time};
 
-/// Shortest interval, rounds. The longest interval has four times as many.
+/// Shortest interval, rounds. The longest interval is four times as long.
 const ROUNDS: u32 = 4;
-/// Ratio of lost to delivered bytes that indicates a policer: 50/256.
+/// Smallest ratio of lost bytes to delivered bytes in an interval that indicates a policer.
 const SHARE_LOST: f64 = 50.0 / 256.0;
-/// Two rates count as equal if their difference is at most this fraction of a rate.
+/// Two rates count as equal if they differ by at most this fraction of the earlier rate.
 const RATIO: f64 = 0.125;
-/// Two rates also count as equal if they differ by at most this many bytes per second (4 kbit/s).
+/// Two rates also count as equal if they differ by at most this number of bytes per second (4 kbit/s).
 const DIFFERENCE: f64 = 500.0;
-/// Number of rounds for which the policer's rate applies.
+/// Number of ProbeBW rounds for which the policer's rate applies.
 const RATE_LIFETIME: u32 = 48;
 const SHORTEST: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
 pub(super) struct LongTerm {
-    /// Rate of the last interval, bytes per second; 0: unknown.
+    /// Delivery rate of the last interval, or the policer's rate, bytes per second; 0 if unknown.
     rate: f64,
     pub(super) is_in_effect: bool,
     samples: bool,
     rounds: u32,
-    /// Total number of bytes delivered before the start of the interval.
+    /// Total number of bytes delivered until the start of the interval.
     delivered: u64,
-    /// Total number of bytes lost before the start of the interval.
+    /// Total number of bytes lost until the start of the interval.
     lost: u64,
-    /// Start of the interval.
+    /// Start time of the interval.
     since: Time,
 }
 
 impl LongTerm {
-    /// Policer's rate, bytes per second, while it is in effect.
+    /// Rate of the detected policer, bytes per second; `None` if that rate does not apply now.
     pub(super) fn rate(&self) -> Option<f64> {
         self.is_in_effect.then_some(self.rate)
     }
 
-    /// Discards all state; the next loss begins an interval.
+    /// Discards all state. The next loss begins an interval.
     pub(super) fn start_anew(&mut self) {
         *self = LongTerm::default();
     }
@@ -49,8 +50,9 @@ impl LongTerm {
         (self.rounds, self.delivered, self.lost, self.since) = (0, delivered, lost, now);
     }
 
-    /// Adds a sample. `begins`: a round begins; `losses`: the sample reports losses; `lost`: total number of bytes
-    /// lost; `probes`: the state is ProbeBW. Returns `true` if the rate expires, so that probing restarts.
+    /// Handles a rate sample. `lost`: total number of bytes lost. `begins`: whether a round begins. `losses`: whether
+    /// the ACK reveals losses. `probes`: whether BBR is in ProbeBW. Returns whether the policer's rate expires now, so
+    /// that BBR must probe.
     pub(super) fn on_sample(
         &mut self,
         now: Time,
@@ -106,7 +108,8 @@ impl LongTerm {
 mod tests {
     use super::*;
 
-    /// Number of rounds until a policer is detected. Rounds last 100 ms and deliver these numbers of bytes.
+    /// Returns the index of the round in which a policer is detected; `None` if no policer is detected. Each round
+    /// lasts 100 ms and delivers one element of `delivered_in_round`, bytes.
     fn rounds_until_it_holds(delivered_in_round: &[u64], share_lost: f64) -> Option<usize> {
         let mut long_term = LongTerm::default();
         let (mut total, mut lost) = (0, 0);
@@ -134,8 +137,8 @@ mod tests {
         None
     }
 
-    /// The first loss begins an interval, which ends four rounds later. The second interval ends after four more
-    /// rounds, with the same rate.
+    /// The loss in round 0 begins the first interval, which ends in round 4. The second interval ends in round 8 with
+    /// the same rate.
     #[test]
     fn two_like_stretches_tell_a_policer() {
         assert_eq!(rounds_until_it_holds(&[10_000; 20], 0.33), Some(8));
@@ -163,7 +166,7 @@ mod tests {
             rtt: None,
         };
         let mut on_round = |probes| long_term.on_sample(Time::ZERO, &sample, 0, true, false, probes);
-        assert!((0..60).all(|_| !on_round(false)), "only rounds of ProbeBW count");
+        assert!((0..60).all(|_| !on_round(false)), "rounds outside ProbeBW do not count");
         assert!((0..47).all(|_| !on_round(true)));
         assert!(on_round(true));
     }

@@ -1,10 +1,10 @@
-//! BBR version 1: paces at the delivery rate of the path, with at most twice the bandwidth-delay product in flight
-//! (draft-cardwell-iccrg-bbr-congestion-control-00), with Linux 6.18's additions.
+//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), with the additions of Linux 6.18. Paces at the
+//! delivery rate of the path, and keeps at most two bandwidth-delay products in flight.
 //!
 //! # Differences from the kernel
-//! The maximum over ten rounds is exact; Linux keeps the three best samples (Nichols). Each segment is paced
-//! separately, so no packets wait in a queueing discipline below TCP. Delayed ACKs are not recognised: any RTT sample
-//! replaces a smallest RTT that has expired.
+//! The maximum over ten rounds is exact; Linux keeps the three best samples (Nichols). The sender paces each segment
+//! separately, so no packets wait in a queueing discipline below TCP. RTT samples of delayed ACKs are not recognised:
+//! any RTT sample replaces a smallest RTT that has expired.
 
 mod aggregation;
 mod long_term;
@@ -32,21 +32,21 @@ pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|_, start| Box::new(Bbr::new(start)),
 };
 
-/// BBRHighGain: 2/ln 2, the smallest gain that doubles the delivery rate in each round.
+/// BBRHighGain, 2/ln 2: the smallest gain that doubles the delivery rate in each round.
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
-/// Gains of ProbeBW. Each gain applies for one round-trip time, then the next gain follows.
+/// Pacing gains of the eight phases of ProbeBW. Each phase lasts one round-trip time.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// Lifetime of the smallest RTT (RTpropFilterLen).
+/// Time after which the smallest RTT expires (RTpropFilterLen).
 const RTT_COUNTS: Duration = Duration::from_secs(10);
-/// Duration of ProbeRTT (ProbeRTTDuration).
+/// Shortest duration of ProbeRTT (ProbeRTTDuration).
 const PROBE_RTT: Duration = Duration::from_millis(200);
 /// Smallest window, segments (BBRMinPipeCwnd).
 const FEWEST: u64 = 4;
-/// Fraction by which the pacing rate stays below the bandwidth, to drain queues (BBRPacingMarginPercent).
+/// Fraction by which the pacing rate stays below the bandwidth, so that queues drain (BBRPacingMarginPercent).
 const MARGIN: f64 = 0.01;
-/// Largest burst, bytes: an IP packet without its headers.
+/// Largest burst, bytes: the payload of the largest IP packet, rounded down.
 const LARGEST_QUANTUM: u64 = 65_000;
-/// Largest useful window: the limit of a scaled field (RFC 7323 §2.3).
+/// Largest window that TCP can advertise, bytes (RFC 7323 §2.3).
 const LARGEST: u64 = 1 << 30;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -57,9 +57,9 @@ enum BbrState {
         slot: usize,
         since: Time,
     },
-    /// ProbeRTT. Both fields are set as soon as few segments are in flight.
+    /// ProbeRTT. `until` is set and `round` is valid as soon as at most [`FEWEST`] segments are in flight.
     ProbeRtt {
-        /// End of ProbeRTT.
+        /// Earliest end of ProbeRTT.
         until: Option<Time>,
         /// Round in which `until` was set.
         round: u64,
@@ -71,25 +71,25 @@ struct Bbr {
     initial_window: u64,
     random: Stream,
     cwnd: u64,
-    /// Pacing rate, bytes per second; `None` before the first RTT sample.
+    /// Pacing rate, bytes per second; `None` until an RTT or a bandwidth is known.
     rate: Option<f64>,
     state: BbrState,
     bandwidth: Bandwidth,
     rounds: Rounds,
-    /// RTprop (the smallest RTT), and the time of its measurement.
+    /// RTprop, the smallest RTT, with the time of its measurement.
     shortest: Option<(Duration, Time)>,
     pipe: FullPipe,
     aggregation: Aggregation,
     long_term: LongTerm,
     lost: u64,
-    /// Whether sending restarted after idle time and no ACK has arrived since; the queue is then empty.
+    /// Whether sending restarted after an idle time and no data sent since has been delivered. The queue is then empty.
     is_idle_restart: bool,
-    /// cwnd before a recovery or ProbeRTT (prior_cwnd).
+    /// cwnd before a recovery or ProbeRTT, bytes (prior_cwnd).
     prior: u64,
     phase: LossPhase,
-    /// Whether recovery was entered after the last ACK was handled.
+    /// Whether a recovery began after the last ACK was handled.
     has_entered_recovery: bool,
-    /// Number of the round with packet conservation, in which one packet is sent for each delivered packet.
+    /// Number of the round in which packet conservation applies: one packet is sent for each delivered packet.
     conserves_in: Option<u64>,
 }
 
@@ -135,12 +135,13 @@ impl Bbr {
         }
     }
 
-    /// Bandwidth in use, bytes per second: the policer's rate if one was detected, otherwise the largest recent rate.
+    /// Bandwidth estimate in use, bytes per second: the policer's rate if a policer was detected, otherwise the largest
+    /// recent delivery rate.
     fn bandwidth(&self) -> f64 {
         self.long_term.rate().unwrap_or(self.bandwidth.largest)
     }
 
-    /// Product of `gain` and the bandwidth-delay product, plus allowances (BBRInflight).
+    /// Bytes in flight for `gain` bandwidth-delay products, with an allowance for bursts (BBRInflight).
     fn inflight(&self, bandwidth: f64, gain: f64) -> u64 {
         self.quantized(self.product(bandwidth, gain))
     }
@@ -152,16 +153,17 @@ impl Bbr {
         }
     }
 
-    /// Adds three bursts, because offloads send bursts. Rounds up to an even number of segments, for receivers that
-    /// acknowledge every second segment. At a gain above one, adds two more segments, which matters for small windows.
+    /// Adds three bursts to `window`, because segmentation offload sends bursts. Rounds the sum up to an even number of
+    /// segments, for receivers that acknowledge every second segment. In the ProbeBW phase with gain 1.25, adds two
+    /// segments, so that a small window grows, too.
     fn quantized(&self, window: u64) -> u64 {
         let pairs = (window + 3 * self.quantum()).div_ceil(2 * self.mss);
         let probes = matches!(self.state, BbrState::ProbeBw { slot: 0, .. });
         2 * self.mss * (pairs + u64::from(probes))
     }
 
-    /// Size of a burst, bytes: 1 ms at the pacing rate, but at least one segment, or two above 1.2 Mbit/s
-    /// (BBRSetSendQuantum).
+    /// Size of a burst, bytes: the payload sent in 1/1024 s at the pacing rate (BBRSetSendQuantum). The burst has at
+    /// least one segment, or two segments from 1.2 Mbit/s.
     fn quantum(&self) -> u64 {
         let rate = self.rate.unwrap_or(0.0);
         let fewest = if rate < 1.2e6 / 8.0 { 1 } else { 2 };
@@ -169,7 +171,7 @@ impl Bbr {
         whole.clamp(fewest, 127) * self.mss
     }
 
-    /// Sets the pacing rate, which never falls in Startup.
+    /// Sets the pacing rate to `gain` times the bandwidth. The pacing rate never falls until the pipe was full once.
     fn set_rate(&mut self, gain: f64, srtt: Option<Duration>) {
         let wanted = match (self.bandwidth(), srtt) {
             (bandwidth, _) if bandwidth > 0.0 => (1.0 - MARGIN) * gain * bandwidth,
@@ -182,8 +184,8 @@ impl Bbr {
     }
 
     fn probe_bandwidth(&mut self, now: Time) {
-        // The first phase is random, but never the draining phase (BBREnterProbeBW), so that flows at one queue do not
-        // probe at the same time.
+        // The first phase is random, so that flows in the same queue do not probe at the same time. The draining phase
+        // is never the first (BBREnterProbeBW).
         let slot = [0, 2, 3, 4, 5, 6, 7][(self.random.draw() % 7) as usize];
         self.state = BbrState::ProbeBw { slot, since: now };
     }
@@ -209,7 +211,7 @@ impl Bbr {
         }
     }
 
-    /// Enters the next phase of ProbeBW if it is due (BBRCheckCyclePhase).
+    /// Enters the next phase of ProbeBW if that phase is due (BBRCheckCyclePhase).
     fn advance_cycle(&mut self, ack: &AckEvent) {
         let BbrState::ProbeBw { slot, since } = self.state else { return };
         let before = ack.in_flight + ack.delivered + ack.lost;
@@ -234,8 +236,8 @@ impl Bbr {
         }
     }
 
-    /// Updates the smallest RTT, and enters or leaves ProbeRTT (draft §4.3.5). Only a smaller RTT postpones ProbeRTT
-    /// (netdev, November 2020, "only postpone PROBE_RTT if RTT is < current min_rtt estimate").
+    /// Updates the smallest RTT, and enters or leaves ProbeRTT (draft §4.3.5). Only a new smallest RTT postpones
+    /// ProbeRTT (netdev, November 2020, "only postpone PROBE_RTT if RTT is < current min_rtt estimate").
     fn advance_rtt(&mut self, ack: &AckEvent) {
         let expired = self.shortest.is_some_and(|(_, at)| ack.now.since(at) > RTT_COUNTS);
         let rtt = ack.rate.and_then(|rate| rate.rtt).or(ack.rtt);
@@ -264,7 +266,7 @@ impl Bbr {
         }
     }
 
-    /// Leaves ProbeRTT if its time is over (BBRCheckProbeRTTDone).
+    /// Leaves ProbeRTT if the duration of ProbeRTT has passed (BBRCheckProbeRTTDone).
     fn end_probe_rtt(&mut self, now: Time) {
         let BbrState::ProbeRtt { until: Some(until), .. } = self.state else { return };
         if now <= until {
@@ -306,7 +308,7 @@ impl Bbr {
             self.conserves_in = None;
         }
         let bandwidth = self.bandwidth();
-        // The allowance for aggregation applies as soon as the pipe was full once.
+        // The allowance for ACK aggregation applies once the pipe was full.
         let lumps = if self.pipe.is_full { self.aggregation.allowance(bandwidth) } else { 0 };
         let target = self.quantized(self.product(bandwidth, self.cwnd_gain()) + lumps);
         if self.conserves_in.is_some() {
@@ -374,12 +376,13 @@ impl CongestionControl for Bbr {
 
     fn on_recovered(&mut self, _: u64, recovered: Recovered) {
         self.conserves_in = None;
-        // A tail loss probe can repair a loss without a further ACK in the recovery.
+        // A tail loss probe can repair the loss, so that the recovery ends without an ACK in between.
         self.has_entered_recovery = false;
         match recovered {
             Recovered::Probed { window } => self.cwnd = window,
             Recovered::Kept => self.restore_window(),
-            // The loss was spurious, so neither a full pipe nor a policer was detected.
+            // The loss was spurious. Detection of a full pipe and of a policer restarts, because the loss misled the
+            // detectors.
             Recovered::Revised { .. } => {
                 self.restore_window();
                 self.pipe.reset();
@@ -398,7 +401,7 @@ impl RateHooks for Bbr {
         self.set_rate(HIGH_GAIN, rtt);
     }
 
-    /// At a restart from idle, paces at the bandwidth in any phase (BBRHandleRestartFromIdle).
+    /// Handles a restart from idle in any state (BBRHandleRestartFromIdle). In ProbeBW, the pacing gain becomes 1.
     fn on_sent(&mut self, sent: &SentEvent) {
         if sent.in_flight > sent.bytes || !sent.limited {
             return;
@@ -426,7 +429,8 @@ mod tests {
         Bbr::new(Start { window: 10_000, ssthresh: LARGEST, mss: 1000, selective: true, random })
     }
 
-    /// The pacing rate is ten segments per handshake RTT of 100 ms, times Startup's gain: 288,539 bytes per second.
+    /// The handshake's RTT is 100 ms. The first pacing rate is ten segments per RTT, times Startup's gain: 288,539
+    /// bytes per second.
     #[test]
     fn the_first_window_is_paced_by_the_handshake() {
         let mut bbr = bbr();
@@ -434,8 +438,8 @@ mod tests {
         assert_eq!(bbr.pacing_rate(), Some(Rate::from_bps(8 * 288_539)));
     }
 
-    /// 1 MB/s x 50 ms gives 50 segments, and three bursts of two make 56. An odd number is raised by one; a gain above
-    /// one adds two.
+    /// The bandwidth-delay product is 1 MB/s x 50 ms, 50 segments. Three bursts of two segments make 56 segments. An
+    /// odd number of segments is rounded up. The ProbeBW phase with gain 1.25 adds two segments.
     #[test]
     fn windows_are_even() {
         let mut bbr = bbr();
@@ -449,7 +453,7 @@ mod tests {
         assert_eq!(bbr.inflight(1e6, 1.0), 58_000);
     }
 
-    /// A recovery that ends without an ACK (tail loss probe) leaves the window unchanged.
+    /// A recovery that ends without an ACK, after a tail loss probe, leaves cwnd unchanged.
     #[test]
     fn what_is_repaired_at_once_costs_nothing() {
         let random = Stream::named(1, "sender");

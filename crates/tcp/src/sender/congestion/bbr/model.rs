@@ -1,13 +1,13 @@
-//! BBR's model of the path: the largest recent delivery rate, rounds, and detection of a full pipe.
+//! BBR's model of the path: the largest recent delivery rate, the round counter, and the detector of a full pipe.
 
 use super::RateSample;
 
-/// Number of rounds for which a delivery rate is remembered (BtlBwFilterLen).
+/// Number of rounds for which a delivery rate counts (BtlBwFilterLen).
 const ROUNDS: usize = 10;
 
 #[derive(Default)]
 pub(super) struct Bandwidth {
-    /// Largest rate of each round, bytes per second.
+    /// Largest delivery rate of each of the last [`ROUNDS`] rounds, bytes per second.
     of_rounds: [f64; ROUNDS],
     pub(super) largest: f64,
 }
@@ -24,7 +24,8 @@ impl Bandwidth {
     }
 }
 
-/// Counter of rounds. A round ends when data sent in it is delivered.
+/// Counter of packet-timed rounds. A round ends at the delivery of the first segment that was sent after the start of
+/// the round.
 #[derive(Default)]
 pub(super) struct Rounds {
     pub(super) count: u64,
@@ -44,7 +45,8 @@ impl Rounds {
     }
 }
 
-/// Detector of a full pipe in Startup: three rounds without 25 % growth (draft §4.3.2.2).
+/// Detector of a full pipe in Startup: the pipe is full after three rounds in which the delivery rate grew by less than
+/// 25 % (draft §4.3.2.2).
 #[derive(Default)]
 pub(super) struct FullPipe {
     reference: f64,
@@ -65,7 +67,7 @@ impl FullPipe {
         }
     }
 
-    /// Restarts detection, after a timeout or a spurious timeout.
+    /// Restarts the detection after a timeout, real or spurious.
     pub(super) fn reset(&mut self) {
         (self.reference, self.flat_rounds) = (0.0, 0);
     }
@@ -76,8 +78,8 @@ mod tests {
     use super::*;
     use lasthop_base::Duration;
 
-    /// Draft §4.3.2.2: the pipe is full after three consecutive rounds without 25 % growth. A round with such growth
-    /// restarts the count.
+    /// Draft §4.3.2.2: the pipe is full after three consecutive rounds in which the delivery rate grew by less than 25
+    /// %. A round with growth of 25 % restarts the count.
     #[test]
     fn the_pipe_is_full_after_three_flat_rounds() {
         let mut pipe = FullPipe::default();

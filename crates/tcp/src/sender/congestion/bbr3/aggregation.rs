@@ -1,10 +1,10 @@
-//! ACK aggregation: bytes acknowledged in bursts beyond the bandwidth (BBR.extra_acked, draft §5.5.9).
+//! ACK aggregation: bytes acknowledged in bursts beyond the bandwidth-delay product (BBR.extra_acked, draft §5.5.9).
 
 use lasthop_base::Time;
 
 /// State of BBR.extra_acked_filter and of its measurement interval.
 pub(super) struct Aggregation {
-    /// Largest excess of each round, bytes.
+    /// Largest excess over the expected bytes in each round, bytes (BBR.extra_acked_filter).
     of_rounds: Vec<u64>,
     round: u64,
     since: Option<Time>,
@@ -18,12 +18,13 @@ impl Aggregation {
         Aggregation { of_rounds: vec![0; rounds as usize], round: 0, since: None, delivered: 0, extra: 0 }
     }
 
-    /// Starts the measurement interval after idle time.
+    /// Sets the start of the measurement interval when sending restarts after idle time.
     pub(super) fn begin(&mut self, now: Time) {
         self.since = Some(now);
     }
 
-    /// Handles an ACK (UpdateACKAggregation). `all_rounds`: uses the whole filter instead of only the last round.
+    /// Handles an ACK that delivers `delivered` bytes (UpdateACKAggregation). `bandwidth`: bytes per second.
+    /// `all_rounds`: whether `extra` is the maximum of the whole filter instead of the last round alone.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -56,8 +57,8 @@ mod tests {
     use super::*;
     use lasthop_base::Duration;
 
-    /// The link delivers 1 MB/s in bursts of 30 kB every 30 ms. The excess of 30 kB counts for ten rounds, but in
-    /// Startup for one.
+    /// The link delivers 1 MB/s in bursts of 30 kB every 30 ms. The excess of 30 kB counts for ten rounds, or for one
+    /// round if `all_rounds` is `false` (Startup).
     #[test]
     fn lumps_count_for_ten_rounds() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

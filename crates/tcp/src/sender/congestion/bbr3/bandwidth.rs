@@ -1,9 +1,10 @@
-//! Largest delivery rate of the last two cycles, and detection of a full pipe.
+//! Filter of the largest delivery rate in the last two ProbeBW cycles, and detector of a full pipe.
 
 use super::AckSample;
 use super::constants::Constants;
 
-/// BBR.max_bw_filter: largest rate of the current and the previous ProbeBW cycle (draft §5.5.5).
+/// BBR.max_bw_filter: largest delivery rates of the current and the previous ProbeBW cycle, bytes per second (draft
+/// §5.5.5).
 #[derive(Default)]
 pub(super) struct MaxBandwidth {
     this_cycle: f64,
@@ -21,7 +22,7 @@ impl MaxBandwidth {
         }
     }
 
-    /// Ends a cycle (AdvanceMaxBwFilter). A cycle without samples changes nothing.
+    /// Ends a ProbeBW cycle (AdvanceMaxBwFilter). Does nothing if the cycle has no samples.
     pub(super) fn advance(&mut self) {
         if self.this_cycle > 0.0 {
             self.last_cycle = std::mem::take(&mut self.this_cycle);
@@ -29,26 +30,26 @@ impl MaxBandwidth {
     }
 }
 
-/// Detector of a full pipe: the pipe is full if the delivery rate stops growing (draft §5.3.1.2).
+/// Detector of a full pipe: the pipe is full if the delivery rate has stopped growing (draft §5.3.1.2).
 #[derive(Default)]
 pub(super) struct FullPipe {
-    /// BBR.full_bw, bytes per second.
+    /// BBR.full_bw: delivery rate with which later rates are compared, bytes per second.
     pub(super) reference: f64,
-    /// BBR.full_bw_count.
+    /// BBR.full_bw_count: number of rounds without enough growth.
     pub(super) flat_rounds: u64,
-    /// BBR.full_bw_now.
+    /// BBR.full_bw_now: whether the pipe is full since the last reset.
     pub(super) is_full: bool,
-    /// BBR.full_bw_reached: whether the pipe was full at any time before.
+    /// BBR.full_bw_reached: whether the pipe was full at any time.
     pub(super) was_full: bool,
 }
 
 impl FullPipe {
-    /// Restarts the detection (ResetFullBW). Further rates are compared with `reference`.
+    /// Restarts the detection (ResetFullBW). `reference`: rate with which later rates are compared, bytes per second.
     pub(super) fn reset(&mut self, reference: f64) {
         (self.reference, self.flat_rounds, self.is_full) = (reference, 0, false);
     }
 
-    /// Handles an ACK that begins a round (CheckFullBWReached).
+    /// Handles the sample of an ACK that begins a round (CheckFullBWReached).
     pub(super) fn update(&mut self, sample: &AckSample, constants: &Constants) {
         if self.is_full || sample.app_limited {
             return;
@@ -70,8 +71,8 @@ mod tests {
         AckSample { rate, app_limited, ..AckSample::default() }
     }
 
-    /// Draft §5.5.5: an application-limited rate counts only if it is the largest. A rate lasts until the end of the
-    /// next cycle.
+    /// Draft §5.5.5: an application-limited rate counts only if it is the largest. A rate counts until the end of the
+    /// next ProbeBW cycle.
     #[test]
     fn a_rate_counts_for_two_cycles() {
         let mut bandwidth = MaxBandwidth::default();

@@ -1,4 +1,4 @@
-//! Constants of the draft; each is a parameter of the mechanism.
+//! Constants of the draft. Each constant is a parameter of the mechanism.
 
 use lasthop_base::{Duration, Parameter, Unit, Values};
 

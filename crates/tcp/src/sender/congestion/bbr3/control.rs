@@ -1,15 +1,15 @@
-//! Outputs that the model controls: pacing rate, send quantum and window (draft §5.6).
+//! Outputs of the model: pacing rate, send quantum and cwnd (draft §5.6).
 
 use super::{Bbr3, Bbr3State};
 use lasthop_base::Duration;
 
 /// Largest send quantum, bytes.
 const LARGEST_QUANTUM: u64 = 64_000;
-/// Largest useful window: the limit of a scaled field (RFC 7323 §2.3).
+/// Largest window that TCP can advertise, bytes (RFC 7323 §2.3).
 pub(super) const LARGEST: u64 = 1 << 30;
 
 impl Bbr3 {
-    /// BBR.bw, bytes per second: the largest recent bandwidth, bounded by losses.
+    /// BBR.bw, bytes per second: the largest recent delivery rate, limited by the short-term bound.
     pub(super) fn bandwidth(&self) -> f64 {
         self.bw
     }
@@ -36,7 +36,7 @@ impl Bbr3 {
         }
     }
 
-    /// BDPMultiple, bytes.
+    /// BDPMultiple: `gain` bandwidth-delay products, bytes.
     pub(super) fn product(&self, bandwidth: f64, gain: f64) -> u64 {
         match self.rtt.smallest {
             Some((rtt, _)) => (gain * bandwidth * rtt.as_secs()) as u64,
@@ -48,26 +48,28 @@ impl Bbr3 {
         self.with_budget(self.product(bandwidth, gain))
     }
 
-    /// Raises a window to at least three send quanta, TCP's offload budget (QuantizationBudget).
+    /// Raises a window to at least three send quanta, the budget for segmentation offload (QuantizationBudget). Adds
+    /// two segments in ProbeBW_UP.
     fn with_budget(&self, window: u64) -> u64 {
         let window = window.max(3 * self.quantum).max(self.fewest());
         if self.state == Bbr3State::Up { window + 2 * self.mss } else { window }
     }
 
-    /// TargetInflight: the bandwidth-delay product, at most cwnd.
+    /// TargetInflight: the bandwidth-delay product or cwnd, whichever is smaller, bytes.
     pub(super) fn target_inflight(&self) -> u64 {
         self.product(self.bandwidth(), 1.0).min(self.cwnd)
     }
 
-    /// Sets the first pacing rate: the initial window per RTT, or per millisecond if there is no RTT sample
-    /// (InitPacingRate).
+    /// Sets the first pacing rate (InitPacingRate): Startup's gain times the initial window per RTT. Without an RTT
+    /// sample, 1 ms replaces the RTT.
     pub(super) fn open_pacing(&mut self, srtt: Option<Duration>) {
         let rtt = srtt.map_or(0.001, Duration::as_secs).max(1e-9);
         self.has_rtt = srtt.is_some();
         self.rate = Some(self.constants.startup_gain * self.initial_window as f64 / rtt);
     }
 
-    /// Sets the pacing rate (SetPacingRateWithGain). The rate never falls until the pipe was full once.
+    /// Sets the pacing rate to `gain` times the bandwidth (SetPacingRateWithGain). The pacing rate never falls until
+    /// the pipe was full once.
     pub(super) fn pace(&mut self, gain: f64) {
         let rate = gain * self.bandwidth() * (1.0 - self.constants.margin);
         if rate > 0.0 && (self.pipe.was_full || self.rate.is_none_or(|known| rate > known)) {
@@ -75,7 +77,8 @@ impl Bbr3 {
         }
     }
 
-    /// Sets the send quantum (SetSendQuantum). Segments are paced separately; only the window uses the quantum.
+    /// Sets the send quantum (SetSendQuantum), which is only used for cwnd, because the sender paces each segment
+    /// separately.
     pub(super) fn set_quantum(&mut self) {
         let of_a_millisecond = (self.rate.unwrap_or(0.0) / 1000.0) as u64;
         self.quantum = of_a_millisecond.min(LARGEST_QUANTUM).max(2 * self.mss);

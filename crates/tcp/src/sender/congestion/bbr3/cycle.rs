@@ -1,9 +1,9 @@
-//! The phases of ProbeBW (down, cruise, refill, up; draft §5.3.3), and the time of the next probe.
+//! The four states of ProbeBW (draft §5.3.3), and the time of the next bandwidth probe.
 
 use super::{AckSample, Bbr3, Bbr3State};
 use lasthop_base::{Duration, Time};
 
-/// BBR.ack_phase: relation of the arriving ACKs to the bandwidth probe.
+/// BBR.ack_phase: whether the ACKs that arrive now acknowledge data of a bandwidth probe.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum Feedback {
     #[default]
@@ -16,15 +16,15 @@ enum Feedback {
 
 pub(super) struct Cycle {
     feedback: Feedback,
-    /// BBR.is_bw_probe_sample: whether the arriving ACKs are for data that was sent to probe.
+    /// BBR.is_bw_probe_sample: whether the ACKs that arrive now acknowledge data sent to probe for bandwidth.
     pub(super) is_probe: bool,
-    /// BBR.prev_probe_too_high.
+    /// BBR.prev_probe_too_high: whether the last bandwidth probe lost too much.
     pub(super) was_too_high: bool,
-    /// BBR.prev_probe_precautionary.
+    /// BBR.prev_probe_precautionary: whether the last bandwidth probe stopped at the long-term bound as a precaution.
     was_careful: bool,
-    /// BBR.bw_probe_up_acked.
+    /// BBR.bw_probe_up_acked, bytes.
     up_acked: u64,
-    /// BBR.probe_up_acked_per_inc.
+    /// BBR.probe_up_acked_per_inc, bytes.
     acked_per_step: u64,
     /// BBR.bw_probe_up_rounds.
     up_rounds: u32,
@@ -53,14 +53,14 @@ impl Cycle {
         self.rounds += 1;
     }
 
-    /// Records that probing has stopped, although ACKs of the probe's data still arrive.
+    /// Records that the bandwidth probe has stopped, although ACKs of the probe's data still arrive.
     pub(super) fn stop_feedback(&mut self) {
         self.feedback = Feedback::Stopping;
     }
 }
 
 impl Bbr3 {
-    /// Enters the next phase if it is due (UpdateProbeBWCyclePhase).
+    /// Enters the next state of ProbeBW if that state is due (UpdateProbeBWCyclePhase).
     pub(super) fn advance_cycle(&mut self, now: Time, in_flight: u64, sample: &AckSample) {
         if !self.pipe.was_full || self.adapt_long_term(sample) {
             return;
@@ -82,7 +82,7 @@ impl Bbr3 {
         }
     }
 
-    /// Enters the phase "down" and chooses the wait until the next probe (StartProbeBW_DOWN, PickProbeWait).
+    /// Enters ProbeBW_DOWN and chooses the time until the next bandwidth probe (StartProbeBW_DOWN, PickProbeWait).
     pub(super) fn start_down(&mut self, now: Time) {
         self.last.reset();
         let cycle = &mut self.cycle;
@@ -114,8 +114,9 @@ impl Bbr3 {
         self.raise_slope();
     }
 
-    /// Whether to probe now (IsTimeToProbeBW): after the wait, or after one round for each segment of the target
-    /// inflight (Reno needs this number of rounds between losses), but at most `reno_rounds` rounds.
+    /// Returns whether a bandwidth probe is due (IsTimeToProbeBW): the wait is over, or enough rounds have passed. Reno
+    /// needs one round for each segment of the target inflight to recover from a loss. The probe waits for this number
+    /// of rounds or `reno_rounds`, whichever is smaller.
     fn is_time_to_probe(&self, now: Time) -> bool {
         let reno_rounds = self.target_inflight() / self.mss;
         now > self.cycle.since + self.cycle.wait
@@ -133,14 +134,14 @@ impl Bbr3 {
             return true;
         }
         if self.rounds.is_window_limited() && self.cwnd >= self.long_term {
-            // The long-term bound limits the rate; the path does not.
+            // The long-term bound limits the delivery rate here, not the path.
             self.pipe.reset(sample.rate);
             return false;
         }
         self.pipe.is_full
     }
 
-    /// Adapts the long-term bound (AdaptLongTermModel). Returns whether the state changed.
+    /// Adapts the long-term bound (AdaptLongTermModel). Returns whether the state changes.
     fn adapt_long_term(&mut self, sample: &AckSample) -> bool {
         if self.rounds.begins {
             let feedback = self.cycle.feedback;
@@ -159,8 +160,8 @@ impl Bbr3 {
         false
     }
 
-    /// Ends the probe's feedback. Returns whether the next probe begins now, because the last probe ended as a
-    /// precaution and without much loss.
+    /// Ends the feedback on the last bandwidth probe. Returns whether the next bandwidth probe begins now: the last
+    /// probe stopped as a precaution and did not lose too much.
     fn end_feedback(&mut self, sample: &AckSample) -> bool {
         self.cycle.is_probe = false;
         self.cycle.feedback = Feedback::None;
@@ -177,14 +178,15 @@ impl Bbr3 {
         goes_on
     }
 
-    /// Sets the growth of the bound to 1, 2, 4 … segments per round (RaiseInflightLongtermSlope).
+    /// Sets the growth of the long-term bound (RaiseInflightLongtermSlope): 1 segment in the first round, then 2, 4, 8
+    /// … segments.
     fn raise_slope(&mut self) {
         let steps = 1u64 << self.cycle.up_rounds;
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(30);
         self.cycle.acked_per_step = (self.cwnd / steps).max(self.mss);
     }
 
-    /// ProbeInflightLongtermUpward.
+    /// Raises the long-term bound in ProbeBW_UP (ProbeInflightLongtermUpward).
     fn raise_long_term(&mut self, sample: &AckSample) {
         if !self.rounds.is_window_limited() || self.cwnd < self.long_term {
             return;
@@ -206,8 +208,8 @@ mod tests {
     use crate::sender::congestion::Start;
     use lasthop_base::Stream;
 
-    /// §5.3.3.5: in rounds with a full window, here of 64 segments, the bound grows by 1, 2, 4, 8 … segments. In other
-    /// rounds it does not grow.
+    /// §5.3.3.5: the window has 64 segments. In rounds with a full window, the long-term bound grows by 1, 2, 4, 8 …
+    /// segments. In other rounds, the long-term bound does not grow.
     #[test]
     fn the_bound_grows_twice_as_fast_in_each_round() {
         let random = Stream::named(1, "sender");

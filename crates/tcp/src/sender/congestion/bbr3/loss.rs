@@ -1,10 +1,10 @@
-//! Reaction of the model to losses (draft §5.5.10), and its undo after spurious losses (§5.5.11).
+//! Reaction of the model to losses (draft §5.5.10), and its undo if the losses were spurious (§5.5.11).
 
 use super::{AckSample, Bbr3, Bbr3State};
 use crate::sender::congestion::{LossPhase, LostSegment};
 use lasthop_base::Time;
 
-/// Short-term bounds.
+/// Short-term bounds, set after a round with losses.
 #[derive(Clone, Copy)]
 pub(super) struct ShortTerm {
     /// BBR.bw_shortterm, bytes per second.
@@ -21,7 +21,7 @@ impl ShortTerm {
     }
 }
 
-/// State of the model before the losses of this round, for the undo.
+/// State of the model before losses, which is restored if the losses were spurious.
 pub(super) struct Undo {
     state: Option<Bbr3State>,
     short: ShortTerm,
@@ -57,8 +57,8 @@ impl Bbr3 {
             || (sample.lost > 0 && !self.selective)
     }
 
-    /// InflightAtLoss: bytes in flight at the point, within a segment of `size` bytes, at which the loss exceeded its
-    /// threshold.
+    /// InflightAtLoss: bytes in flight when the loss rate exceeded its threshold. The threshold was exceeded within the
+    /// lost segment, which has `size` bytes.
     fn inflight_at_loss(&self, sample: &AckSample, size: u64) -> u64 {
         let in_flight = sample.in_flight.saturating_sub(size) as f64;
         let lost = sample.lost.saturating_sub(size) as f64;
@@ -79,8 +79,8 @@ impl Bbr3 {
         }
     }
 
-    /// CheckStartupHighLoss (§5.3.1.3). The first loss begins a round. If that round ends in recovery, recovery has
-    /// lasted for a round.
+    /// Leaves Startup if a round had many losses (CheckStartupHighLoss, §5.3.1.3). The first loss begins a round. If
+    /// that round ends during recovery, recovery has lasted for a full round.
     pub(super) fn check_startup_loss(&mut self, sample: &AckSample) {
         if self.state != Bbr3State::Startup || self.phase != LossPhase::Recovery || self.pipe.was_full {
             return;
@@ -92,13 +92,15 @@ impl Bbr3 {
         };
         if is_much {
             self.undo.state = Some(Bbr3State::Startup);
-            // §5.3.1.3 sets only the first variable; the test case "Exiting STARTUP on Loss" expects both.
+            // The text of §5.3.1.3 sets only BBR.full_bw_reached. The draft's test case "Exiting STARTUP on Loss" also
+            // expects BBR.full_bw_now.
             (self.pipe.was_full, self.pipe.is_full) = (true, true);
             self.long_term = self.product(self.bandwidth(), 1.0).max(self.last.delivered);
         }
     }
 
-    /// Lowers the short-term model after a round with losses, except while probing (UpdateCongestionSignals).
+    /// Lowers the short-term bounds after a round with losses, except in states that probe for bandwidth
+    /// (UpdateCongestionSignals).
     pub(super) fn adapt_to_losses(&mut self) {
         if !self.last.begins {
             return;

@@ -1,13 +1,13 @@
-//! BBR version 3 (draft-ietf-ccwg-bbr-06, in the editors' copy of 3 August 2026). Rate and window follow a model of the
-//! path: its bandwidth, its delay, and the inflight level at which too much is lost.
+//! BBR version 3 (draft-ietf-ccwg-bbr-06, in the editors' copy of 3 August 2026). Pacing rate and cwnd follow a model
+//! of the path: the bandwidth, the smallest RTT, and the number of bytes in flight that causes too many losses.
 //!
-//! Section numbers are the draft's. Names in CamelCase or with the prefix `BBR.` are from its pseudocode. A function
-//! without a comment implements the pseudocode function of a similar name.
+//! Section numbers refer to the draft. Names in CamelCase or with the prefix `BBR.` are from the draft's pseudocode. A
+//! function without a comment implements the pseudocode function of a similar name.
 //!
 //! # Differences and open points
 //! * Congestion marks are ignored, as in the draft (§3.7).
-//! * Each segment is paced separately, whatever the send quantum is.
-//! * The maxima over rounds and cycles are exact, not Nichols's estimate.
+//! * The sender paces each segment separately, whatever the send quantum is.
+//! * The maxima over rounds and cycles are exact. Linux estimates maxima (Nichols).
 
 mod aggregation;
 mod bandwidth;
@@ -48,17 +48,17 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 /// States of draft §5.1, including the four states of ProbeBW.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bbr3State {
-    /// Searches for the bandwidth: the rate doubles in each round.
+    /// Searches for the bandwidth: the pacing rate doubles in each round.
     Startup,
     /// Drains the queue that Startup has built.
     Drain,
-    /// ProbeBW_DOWN: drains the queue and leaves headroom to other flows.
+    /// ProbeBW_DOWN: drains the queue and leaves headroom for other flows.
     Down,
-    /// ProbeBW_CRUISE: sends at the delivery rate.
+    /// ProbeBW_CRUISE: sends at the bandwidth estimate.
     Cruise,
-    /// ProbeBW_REFILL: fills the pipe for a round.
+    /// ProbeBW_REFILL: fills the pipe for one round.
     Refill,
-    /// ProbeBW_UP: sends faster to probe for bandwidth.
+    /// ProbeBW_UP: sends faster than the bandwidth estimate, to probe for bandwidth.
     Up,
     /// Keeps few bytes in flight, to measure the smallest RTT.
     ProbeRtt,
@@ -74,10 +74,10 @@ impl Bbr3State {
     }
 }
 
-/// Data from an ACK (RS in the draft).
+/// Measurements from one ACK (RS in the draft).
 #[derive(Clone, Copy, Default)]
 struct AckSample {
-    /// RS.delivery_rate, bytes per second; 0: none.
+    /// RS.delivery_rate, bytes per second; 0 if the ACK has no valid rate sample.
     rate: f64,
     /// RS.delivered, bytes.
     delivered: u64,
@@ -122,14 +122,14 @@ pub struct Bbr3 {
     prior: u64,
     /// C.pacing_rate, bytes per second.
     rate: Option<f64>,
-    /// Whether an RTT was known when the pacing rate was first set.
+    /// Whether an RTT sample was available for the first pacing rate.
     has_rtt: bool,
     quantum: u64,
     phase: LossPhase,
     state: Bbr3State,
     /// BBR.drain_start_round.
     drains_since: u64,
-    /// BBR.idle_restart.
+    /// BBR.idle_restart: whether sending restarted after an idle time and no data has been delivered since.
     is_idle_restart: bool,
     /// BBR.bw, bytes per second.
     bw: f64,
@@ -149,11 +149,11 @@ pub struct Bbr3 {
 /// Snapshot of the model, for tests and other observers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ModelSnapshot {
-    /// State.
+    /// State of BBR.
     pub state: Bbr3State,
     /// BBR.max_bw, bytes per second.
     pub max_bandwidth: f64,
-    /// BBR.bw_shortterm, bytes per second; infinite if there is no bound.
+    /// BBR.bw_shortterm, bytes per second; infinity if the bandwidth has no short-term bound.
     pub bandwidth_short_term: f64,
     /// C.pacing_rate, bytes per second.
     pub pacing_rate: f64,
@@ -165,7 +165,7 @@ pub struct ModelSnapshot {
     pub inflight_long_term: Option<u64>,
     /// BBR.inflight_shortterm, bytes; `None` if infinite.
     pub inflight_short_term: Option<u64>,
-    /// Inflight(1.0), bytes.
+    /// Inflight(1.0): bytes in flight for one bandwidth-delay product and the send quanta.
     pub target: u64,
     /// InflightWithHeadroom(), bytes.
     pub target_with_headroom: u64,
@@ -184,7 +184,7 @@ pub struct ModelSnapshot {
 }
 
 impl Bbr3 {
-    /// Returns the control of a new connection.
+    /// Returns the congestion control of a new connection.
     pub fn new(values: &Values, start: Start) -> Bbr3 {
         let constants = Constants::of(values);
         Bbr3 {
@@ -216,7 +216,7 @@ impl Bbr3 {
         }
     }
 
-    /// Current snapshot of the model.
+    /// Returns a snapshot of the model.
     pub fn snapshot(&self) -> ModelSnapshot {
         let finite = |bytes: u64| (bytes != u64::MAX).then_some(bytes);
         ModelSnapshot {
@@ -243,7 +243,7 @@ impl Bbr3 {
         self.state = state;
     }
 
-    /// Leaves Startup and Drain if they are done (CheckStartupDone, CheckDrainDone).
+    /// Leaves Startup if the pipe is full, and Drain if the queue is empty (CheckStartupDone, CheckDrainDone).
     fn leave_startup(&mut self, now: Time, in_flight: u64, sample: &AckSample) {
         self.check_startup_loss(sample);
         if self.state == Bbr3State::Startup && self.pipe.was_full {
@@ -306,7 +306,7 @@ impl CongestionControl for Bbr3 {
         Nature { uses_rate_samples: true, conserves: true, ..Nature::DRAWS }
     }
 
-    /// UpdateOnACK.
+    /// UpdateOnACK: updates the model, the pacing rate and cwnd.
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
         if self.phase == LossPhase::Restart && ack.phase == LossPhase::Open {
             self.restore_window();
@@ -323,7 +323,7 @@ impl CongestionControl for Bbr3 {
         self.set_window(sample.newly_acked);
     }
 
-    /// OnEnterFastRecovery.
+    /// OnEnterFastRecovery: saves the state of the model for an undo.
     fn on_loss(&mut self, _: &LossEvent) {
         self.save_state();
         self.phase = LossPhase::Recovery;
@@ -368,7 +368,7 @@ impl RateHooks for Bbr3 {
         self.open_pacing(rtt);
     }
 
-    /// HandleRestartFromIdle. Also records whether the window is full.
+    /// HandleRestartFromIdle. Also records whether cwnd is full.
     fn on_sent(&mut self, sent: &SentEvent) {
         if sent.in_flight + self.mss > self.cwnd {
             self.rounds.note_full_window();

@@ -3,28 +3,28 @@
 use super::{AckSample, Bbr3, Bbr3State};
 use lasthop_base::{Duration, Time};
 
-/// BBR.min_rtt, and the smallest recent RTT that schedules ProbeRTT.
+/// BBR.min_rtt, and the smallest RTT of the last probe interval, which schedules ProbeRTT.
 #[derive(Default)]
 pub(super) struct MinRtt {
-    /// BBR.min_rtt and BBR.min_rtt_stamp; `None`: infinite.
+    /// BBR.min_rtt and BBR.min_rtt_stamp; `None` if no RTT was measured.
     pub(super) smallest: Option<(Duration, Time)>,
     /// BBR.probe_rtt_min_delay and BBR.probe_rtt_min_stamp.
     pub(super) recent: Option<(Duration, Time)>,
-    /// BBR.probe_rtt_expired.
+    /// BBR.probe_rtt_expired: whether ProbeRTT is due.
     expired: bool,
-    /// BBR.probe_rtt_done_stamp.
+    /// BBR.probe_rtt_done_stamp: earliest end of ProbeRTT.
     done_at: Option<Time>,
-    /// BBR.probe_rtt_round_done.
+    /// BBR.probe_rtt_round_done: whether a round has passed in ProbeRTT.
     has_round: bool,
 }
 
 impl MinRtt {
-    /// OnInit: the handshake's RTT is the first sample.
+    /// OnInit: records the handshake's RTT as the first sample.
     pub(super) fn open(&mut self, rtt: Option<Duration>) {
         self.smallest = rtt.map(|rtt| (rtt, Time::ZERO));
     }
 
-    /// Sets the time of the handshake's sample.
+    /// Sets the time of the handshake's RTT sample at the first ACK.
     pub(super) fn begin(&mut self, now: Time) {
         if let Some((_, at)) = self.smallest.as_mut().filter(|(_, at)| *at == Time::ZERO) {
             *at = now;
@@ -82,7 +82,7 @@ impl Bbr3 {
         }
     }
 
-    /// CheckProbeRTTDone and ExitProbeRTT.
+    /// Leaves ProbeRTT if its duration has passed (CheckProbeRTTDone, ExitProbeRTT).
     pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
         if self.rtt.done_at.is_none_or(|done_at| now <= done_at) {
             return;

@@ -1,13 +1,13 @@
-//! Bytes delivered by an ACK (Mascolo et al. 2001 §2.3, procedure AckedCount).
+//! Number of bytes delivered by an ACK (Mascolo et al. 2001 §2.3, procedure AckedCount).
 
 use crate::sender::recovery::AckNews;
 
-/// Counts each byte once, when a duplicate ACK or the cumulative ACK covers it. As published, a cumulative ACK of one
-/// segment counts in full.
+/// Counter of delivered bytes. A byte counts once, either at a duplicate ACK or at the cumulative ACK. As in the paper,
+/// a cumulative ACK for at most one segment always counts in full.
 #[derive(Debug)]
 pub(in crate::sender::congestion) struct Delivered {
     mss: u64,
-    /// Bytes counted for duplicate ACKs that no cumulative ACK covers yet.
+    /// Bytes that were counted for duplicate ACKs and that no cumulative ACK covers yet.
     accounted: u64,
 }
 
@@ -44,7 +44,8 @@ mod tests {
         AckNews { acked, duplicate: acked == 0, ..AckNews::default() }
     }
 
-    /// Segments 2 to 5 arrive after a hole, then the retransmission: five segments are counted in all.
+    /// Segments 2 to 5 arrive after a hole; then the retransmission fills the hole. The counter counts five segments in
+    /// total.
     #[test]
     fn each_segment_counts_once() {
         let mut delivered = Delivered::new(1000);
@@ -53,8 +54,8 @@ mod tests {
         assert_eq!(delivered.count(&ack(2000)), 2000);
     }
 
-    /// A partial ACK that covers fewer bytes than were counted for duplicate ACKs counts as one segment. The rest of
-    /// those bytes is deducted from later ACKs.
+    /// A partial ACK that covers fewer bytes than the duplicate ACKs have counted counts as one segment. The rest of
+    /// the counted bytes is deducted from later ACKs.
     #[test]
     fn a_partial_ack() {
         let mut delivered = Delivered::new(1000);

@@ -1,4 +1,5 @@
-//! Bandwidth estimates from ACKs: Westwood's filter (`tustin`), Jersey's (`sliding`), Westwood+'s (`per_rtt`).
+//! Bandwidth estimators that use ACKs: Westwood's filter (`tustin`), Jersey's filter (`sliding`) and Westwood+'s filter
+//! (`per_rtt`).
 
 mod delivered;
 mod per_rtt;

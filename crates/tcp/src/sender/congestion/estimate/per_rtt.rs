@@ -1,9 +1,9 @@
-//! Westwood+'s filter: exponentially weighted mean of one sample per RTT. ACKs that arrive in bursts inflate samples
-//! per ACK, but not samples per RTT (Grieco and Mascolo 2004).
+//! Westwood+'s filter: exponentially weighted mean of one rate sample per RTT. Bursts of ACKs inflate samples per ACK,
+//! but not samples per RTT (Grieco and Mascolo 2004).
 
 use lasthop_base::{Duration, Time};
 
-/// Westwood+'s filter; rates in bytes per second.
+/// Westwood+'s filter. Rates are in bytes per second.
 #[derive(Debug)]
 pub(in crate::sender::congestion) struct PerRtt {
     weight: f64,
@@ -47,7 +47,7 @@ impl PerRtt {
 mod tests {
     use super::*;
 
-    /// At a constant rate b each RTT gives the sample b, so the estimate is b (1 - 0.9^n) after n samples.
+    /// At a constant rate b, each sample is b. After n samples, the estimate is b (1 - 0.9^n).
     #[test]
     fn a_step() {
         let mut filter = PerRtt::new(0.1);

@@ -1,14 +1,15 @@
-//! Jersey's filter: a window of one RTT that slides over the delivered bytes.
+//! Jersey's filter: delivery rate over a sliding window of one RTT.
 //!
-//! `R_n = (RTT R_{n-1} + L_n) / ((t_n - t_{n-1}) + RTT)`. Source: the available bandwidth estimate of Xu, Tian, Ansari
-//! 2004, from memory, after the time sliding window of Clark and Fang 1998. RTT is the latest sample, not the smallest.
+//! `R_n = (RTT R_{n-1} + L_n) / ((t_n - t_{n-1}) + RTT)`, with L_n the delivered bytes and t_n the time of sample n.
+//! RTT is the latest RTT sample, not the smallest. Source: the available bandwidth estimate of Xu, Tian, Ansari 2004,
+//! from memory; that estimate follows the time sliding window of Clark and Fang 1998.
 //!
-//! The first ACK starts the clock without a sample; the estimate begins at zero. Bytes delivered while the clock shows
-//! the same time are added to the next sample.
+//! The first ACK starts the measurement and gives no sample. The estimate begins at zero. If the clock shows the same
+//! time as at the last sample, the delivered bytes count in the next sample.
 
 use lasthop_base::{Duration, Time};
 
-/// Jersey's filter; rates in bytes per second.
+/// Jersey's filter. Rates are in bytes per second.
 #[derive(Debug, Default)]
 pub(in crate::sender::congestion) struct Sliding {
     last: Option<Time>,
@@ -17,7 +18,7 @@ pub(in crate::sender::congestion) struct Sliding {
 }
 
 impl Sliding {
-    /// Adds `bytes` delivered at time `at` of the chosen clock; `rtt` is the current round-trip time.
+    /// Adds `bytes` delivered at time `at` of the sender's or the receiver's clock. `rtt`: latest RTT sample.
     pub(in crate::sender::congestion) fn on_delivered(&mut self, at: Time, bytes: u64, rtt: Duration) {
         let Some(last) = self.last else {
             self.last = Some(at);
@@ -48,9 +49,9 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// At a constant rate b, each sample closes RTT / (RTT + dt) of the gap. With samples 10 ms apart the estimate is b
-    /// (1 - (1 / 1.1)^n) after n samples, and within 1 % after five RTT. Three RTT after the rate has halved, 5.7 % of
-    /// the step remain.
+    /// At a constant rate b, each sample reduces the error by the factor RTT / (RTT + dt). With a sample every 10 ms,
+    /// the estimate is b (1 - (1 / 1.1)^n) after n samples. After five RTTs, the error is below 1 %. Three RTTs after
+    /// the rate has halved, 5.7 % of the step remain.
     #[test]
     fn a_step_up_and_one_down() {
         let mut filter = Sliding::default();
@@ -66,8 +67,8 @@ mod tests {
         assert!((filter.estimate() / 125_000.0 - 1.0).abs() < 0.07, "{}", filter.estimate());
     }
 
-    /// The clock ticks every 10 ms and segments arrive every 2.5 ms: their bytes are collected until the clock
-    /// advances.
+    /// The clock ticks every 10 ms, and a segment arrives every 2.5 ms. Segments that arrive within a tick form one
+    /// sample.
     #[test]
     fn a_clock_that_stands_still() {
         let mut filter = Sliding::default();

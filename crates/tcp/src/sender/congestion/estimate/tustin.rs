@@ -1,29 +1,31 @@
-//! Westwood's filter: a first-order low-pass, discretised by the bilinear (Tustin) rule, with one sample per ACK.
+//! Westwood's filter: first-order low-pass filter, discretised by the bilinear (Tustin) rule, with one rate sample per
+//! ACK.
 //!
 //! `b_k = d_k / Δ_k`, `B_k = α B_{k-1} + (1 - α) (b_k + b_{k-1}) / 2`, `α = (2τ - Δ_k) / (2τ + Δ_k)` (Mascolo et al.
-//! 2001 §2.2, Eq. 2). A silence of `τ/m` counts as a sample of zero.
+//! 2001 §2.2, Eq. 2). d_k are the delivered bytes and Δ_k is the time since the last sample. If no ACK arrives for
+//! `τ/m`, the filter adds a sample of zero.
 //!
-//! The first ACK starts the clock without a sample; the estimate begins at zero.
+//! The first ACK starts the measurement and gives no sample. The estimate begins at zero.
 
 use lasthop_base::{Duration, Time};
 
-/// Westwood's filter; rates in bytes per second.
+/// Westwood's filter. Rates are in bytes per second.
 #[derive(Debug)]
 pub(in crate::sender::congestion) struct Tustin {
-    /// τ, s.
+    /// τ, seconds.
     time_constant: f64,
-    /// τ/m: longest time without a sample.
+    /// τ/m: longest time between two samples.
     longest: Duration,
-    /// Time of the last sample, including assumed zero samples.
+    /// Time of the last sample, zero samples included.
     last: Option<Time>,
     sample: f64,
     estimate: f64,
-    /// Bytes delivered at the same instant as the last sample; they join the next sample.
+    /// Bytes delivered at the instant of the last sample. These bytes count in the next sample.
     pending: u64,
 }
 
 impl Tustin {
-    /// Filter with time constant τ that assumes a zero sample after a silence of τ/m.
+    /// Returns a filter with the time constant τ that adds a zero sample after each τ/m without an ACK.
     pub(in crate::sender::congestion) fn new(time_constant: Duration, m: u64) -> Tustin {
         Tustin {
             time_constant: time_constant.as_secs(),
@@ -59,7 +61,7 @@ impl Tustin {
     fn idle_until(&mut self, now: Time) -> Option<Time> {
         let mut last = self.last?;
         let longest = self.longest;
-        // A few thousand zero samples erase the estimate, so more are unnecessary.
+        // After 4096 zero samples, the estimate is practically zero, so that more zero samples are unnecessary.
         for _ in 0..4096 {
             if now.since(last) <= longest {
                 break;
@@ -92,7 +94,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// Value of α for 10 ms: (1 - 0.01) / (1 + 0.01).
+    /// α for an interval of 10 ms: (1 - 0.01) / (1 + 0.01).
     const ALPHA: f64 = 0.99 / 1.01;
 
     /// Step response to a constant rate b, from zero: B_k = b (1 - α^(k-1) (1 + α) / 2).
@@ -108,7 +110,7 @@ mod tests {
         }
     }
 
-    /// After one time constant the estimate is close to the estimate of the analogue filter, 1 - e^(-t/τ) = 63.2 %.
+    /// After one time constant, the estimate is close to the response of the analogue filter, 1 - e^(-t/τ) = 63.2 %.
     #[test]
     fn a_time_constant() {
         let mut filter = Tustin::new(TAU, 2);
@@ -117,8 +119,8 @@ mod tests {
         assert!((share - 0.632).abs() < 0.002, "{share}");
     }
 
-    /// Two ACKs at the same instant give no sample, because the interval is 0. The next ACK gives one sample with the bytes
-    /// of all three.
+    /// Three ACKs arrive at each instant. The second and the third ACK give no sample, because the interval since the
+    /// first ACK is 0. Their bytes count in the sample of the next instant.
     #[test]
     fn acks_at_one_instant() {
         let (mut one, mut two) = (Tustin::new(TAU, 2), Tustin::new(TAU, 2));
@@ -128,13 +130,13 @@ mod tests {
                 two.on_delivered(at(20 * k), 1000);
             }
         }
-        // If several ACKs arrive at an instant, all but the first join the next sample.
+        // The bytes of the second and the third ACK of this instant are still pending, so that the estimates agree.
         let (one, two) = (one.estimate(at(980)), two.estimate(at(980)));
         assert!((one - two).abs() / one < 1e-9, "{one} and {two}");
     }
 
     /// A silence adds a zero sample per τ/m. With m = 2, α = (2 - 1/2) / (2 + 1/2) = 0.6. The first zero sample is
-    /// averaged with the last sample; the others only shrink the estimate.
+    /// averaged with the last nonzero sample. Each later zero sample multiplies the estimate by 0.6.
     #[test]
     fn silence() {
         let mut filter = Tustin::new(TAU, 2);
