@@ -43,8 +43,8 @@ pub struct Catalogue {
     pub link: lasthop_net::Catalogue,
     /// Mechanisms of a node.
     pub node: lasthop_middlebox::Catalogue,
-    /// QUIC stacks of a flow.
-    pub quic: lasthop_stack::quic::Catalogue,
+    /// Transports of a flow in place of TCP.
+    pub transport: lasthop_stack::transport::Catalogue,
     /// Source of the scenario and trace files.
     pub files: Arc<dyn FileSource>,
 }
@@ -55,7 +55,7 @@ impl Default for Catalogue {
             tcp: Default::default(),
             link: Default::default(),
             node: Default::default(),
-            quic: Default::default(),
+            transport: Default::default(),
             files: Arc::new(Disk),
         }
     }
@@ -75,14 +75,14 @@ impl Catalogue {
     /// Every kind of mechanism, in this order: sender, receiver, links, nodes, flows.
     pub fn seams(&self) -> Vec<&SeamInfo> {
         let ends_and_links = self.tcp.seams().into_iter().chain(self.link.seams());
-        ends_and_links.chain(self.node.seams()).chain(self.quic.seams()).collect()
+        ends_and_links.chain(self.node.seams()).chain(self.transport.seams()).collect()
     }
 
     pub(crate) fn of_side(&self, side: &str) -> Vec<&SeamInfo> {
         let mut seams = match side {
             "link" => self.link.seams(),
             "node" => self.node.seams(),
-            "flow" => self.quic.seams(),
+            "flow" => self.transport.seams(),
             _ => self.tcp.seams(),
         };
         seams.retain(|seam| seam.side == side);

@@ -11,12 +11,13 @@ use crate::profiles;
 use crate::reader::{TableHead, TableReader};
 use crate::replicas::{self, VariedKey};
 use crate::resolved::{Detail, Resolved};
-use crate::scenario::{Flow, Pattern, Quic, Traffic, Transfer};
+use crate::scenario::{ChosenStack, Flow, Pattern, Traffic, Transfer};
 use crate::source::Span;
 use crate::suggest::among;
 use crate::tree::{TomlEntry, TomlTable};
 use lasthop_base::{Choice, Duration, Info, Need, Rate, Spread, Time, Value};
-use lasthop_stack::quic::{self as stack, ControlFrom};
+use lasthop_stack::quic::{ControlFrom, Settings};
+use lasthop_stack::transport::{self, Transport};
 use lasthop_tcp::Config;
 use lasthop_tcp::config::UserTimeouts;
 use lasthop_tcp::profile::{self, Profile};
@@ -217,9 +218,9 @@ fn equal_flows(
         None => tcp(reader, head, table, &fields)?,
         Some(rate) => datagrams(&fields, rate, stop),
     };
-    let quic = match &traffic {
+    let stack = match &traffic {
         Traffic::Tcp { transfer, source, .. } if kind == language::QUIC => {
-            Some(quic(reader, head, table, &fields, (transfer, source))?)
+            Some(Box::new(chosen_stack(reader, head, table, &fields, (transfer, source))?))
         }
         _ => {
             for seam in reader.catalogue.of_side("flow") {
@@ -254,9 +255,19 @@ fn equal_flows(
     let is_one = each.len() == 1;
     for (number, (start, traffic)) in each.into_iter().enumerate() {
         let name = if is_one { entry.key.clone() } else { format!("{}.{}", entry.key, number + 1) };
-        let opaque = opaque || quic.is_some();
-        let flow =
-            Flow { name, from, to, start, start_spread, processing, extra_delay, opaque, traffic, quic };
+        let opaque = opaque || stack.is_some();
+        let flow = Flow {
+            name,
+            from,
+            to,
+            start,
+            start_spread,
+            processing,
+            extra_delay,
+            opaque,
+            traffic,
+            stack: stack.clone(),
+        };
         flows.push(PlacedFlow { flow, place });
     }
     Ok(())
@@ -495,14 +506,14 @@ const SMALLEST_DATAGRAM: u64 = 1200;
 /// IPv4 and TCP headers with timestamps less IPv4 and UDP headers, bytes: 52 - 28.
 const LONGER_HEADERS: u64 = 24;
 
-/// Settings of a QUIC connection, from the keys that a TCP flow has, too.
-fn quic(
+/// Transport of a flow in place of TCP, from the keys that a TCP flow has, too.
+fn chosen_stack(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
     table: &TomlTable,
     fields: &Fields,
     (transfer, source): (&Transfer, &Config),
-) -> Result<Quic, Problem> {
+) -> Result<ChosenStack, Problem> {
     if let Transfer::Exchanges(_) | Transfer::Pauses(_) = transfer {
         let key = ["response", "on", "write_rate", "stop"].into_iter().find(|key| fields.find(key).is_some());
         let key = key.unwrap_or("transfer");
@@ -513,62 +524,71 @@ fn quic(
             )
             .help("set `transfer`, `arrivals` or `count`, or kind = \"tcp\""));
     }
-    let mut choice = Choice::of(&stack::DEFAULT);
+    let mut transport = Choice::of(&transport::DEFAULT);
     for seam in reader.catalogue.of_side("flow") {
         if let Some(selection) = fields.selection(seam.name) {
-            reader.catalogue.quic.select(&mut choice, seam, selection);
+            reader.catalogue.transport.select(&mut transport, seam, selection);
         }
-    }
-    let stack = (choice.build)(&choice.values);
-    let own = source.congestion.info.quic_name.filter(|name| stack.library.controls().contains(name));
-    let control = match (stack.control_from, own) {
-        (ControlFrom::Library | ControlFrom::Either, Some(own)) => Some(own),
-        (ControlFrom::Either | ControlFrom::Lasthop, _) if stack.library.accepts_controls() => None,
-        _ => {
-            let controls = stack.library.controls();
-            let known = reader.catalogue.tcp.congestion.info().mechanisms.iter();
-            let is_known = |info: &&&Info| info.quic_name.is_some_and(|name| controls.contains(&name));
-            let known: Vec<&str> = known.filter(is_known).map(|info| info.name).collect();
-            let (name, stack) = (source.congestion.info.name, choice.info.name);
-            let message =
-                format!("{}: {stack} has no congestion control `{name}`", head.key("sender.congestion"));
-            return Err(reader
-                .problem(table.find("sender").map_or(head.place, |entry| entry.place), message)
-                .help(format!(
-                    "set one of: {}; or stack = \"noq\", which runs every control",
-                    known.join(", ")
-                )));
-        }
-    };
-    if control.is_none() && source.congestion.info.scalable {
-        let message = format!(
-            "{}: `{}` needs the number of marked bytes, which a QUIC library does not report",
-            head.key("sender.congestion"),
-            source.congestion.info.name
-        );
-        return Err(reader
-            .problem(table.find("sender").map_or(head.place, |entry| entry.place), message)
-            .help("choose another congestion control, or kind = \"tcp\""));
     }
     let datagram = u64::from(source.segment) + LONGER_HEADERS;
-    if datagram < SMALLEST_DATAGRAM {
-        return Err(reader
-            .problem(
-                fields.place("segment").unwrap_or(head.place),
-                format!(
+    let control = match (transport.build)(&transport.values) {
+        Transport::Own(_) => None,
+        Transport::Quic(settings) => {
+            if datagram < SMALLEST_DATAGRAM {
+                let least = SMALLEST_DATAGRAM - LONGER_HEADERS;
+                let message = format!(
                     "{}: a full QUIC datagram has at least {SMALLEST_DATAGRAM} bytes",
                     head.key("segment")
-                ),
-            )
-            .help(format!("set segment = \"{} bytes\" or more", SMALLEST_DATAGRAM - LONGER_HEADERS)));
-    }
-    Ok(Quic {
-        stack,
+                );
+                return Err(reader
+                    .problem(fields.place("segment").unwrap_or(head.place), message)
+                    .help(format!("set segment = \"{least} bytes\" or more")));
+            }
+            let place = table.find("sender").map_or(head.place, |entry| entry.place);
+            control_of(reader, head, place, source, (transport.info.name, &settings))?
+        }
+    };
+    Ok(ChosenStack {
+        transport,
         control,
         datagram: u16::try_from(datagram).unwrap_or(u16::MAX),
         initial_window: source.initial_window,
         ecn: source.ecn,
     })
+}
+
+/// The QUIC library's congestion control for a flow; `None`: the control of the source's TCP configuration.
+fn control_of(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
+    place: Span,
+    source: &Config,
+    (stack, settings): (&str, &Settings),
+) -> Result<Option<&'static str>, Problem> {
+    let (info, library) = (source.congestion.info, settings.library);
+    let key = head.key("sender.congestion");
+    let own = info.quic_name.filter(|name| library.controls().contains(name));
+    match (settings.control_from, own) {
+        (ControlFrom::Library | ControlFrom::Either, Some(own)) => Ok(Some(own)),
+        (ControlFrom::Either | ControlFrom::Lasthop, _) if library.accepts_controls() && info.scalable => {
+            let name = info.name;
+            let message = format!(
+                "{key}: `{name}` needs the number of marked bytes, which a QUIC library does not report"
+            );
+            Err(reader.problem(place, message).help("choose another congestion control, or kind = \"tcp\""))
+        }
+        (ControlFrom::Either | ControlFrom::Lasthop, _) if library.accepts_controls() => Ok(None),
+        _ => {
+            let known = reader.catalogue.tcp.congestion.info().mechanisms.iter();
+            let is_known =
+                |info: &&&Info| info.quic_name.is_some_and(|name| library.controls().contains(&name));
+            let known: Vec<&str> = known.filter(is_known).map(|info| info.name).collect();
+            let message = format!("{key}: {stack} has no congestion control `{}`", info.name);
+            let help =
+                format!("set one of: {}; or stack = \"noq\", which runs every control", known.join(", "));
+            Err(reader.problem(place, message).help(help))
+        }
+    }
 }
 
 /// Configures the reverse direction of a flow with requests and responses: the sender of the requests and their

@@ -85,7 +85,7 @@ pub use problem::Problem;
 pub use ready::names as ready_paths;
 pub use reference::{KeyDescription, ReferenceSection, aliases, units};
 pub use scenario::{
-    Exchanges, Flow, Headers, Hop, Link, Pattern, Pauses, Route, Scenario, Traffic, Transfer,
+    ChosenStack, Exchanges, Flow, Headers, Hop, Link, Pattern, Pauses, Route, Scenario, Traffic, Transfer,
 };
 pub use suggest::{hint, nearest};
 

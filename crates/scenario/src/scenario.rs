@@ -90,15 +90,16 @@ pub struct Flow {
     pub opaque: bool,
     /// Traffic of the flow.
     pub traffic: Traffic,
-    /// QUIC in place of TCP. `traffic` then is [`Traffic::Tcp`], of which the transfer and the congestion control apply.
-    pub quic: Option<Quic>,
+    /// Transport in place of TCP. `traffic` then is [`Traffic::Tcp`], of which the transfer and the congestion control
+    /// apply.
+    pub stack: Option<Box<ChosenStack>>,
 }
 
-/// A QUIC connection in place of TCP.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Quic {
-    /// QUIC stack and its settings.
-    pub stack: lasthop_stack::quic::Settings,
+/// A transport in place of TCP.
+#[derive(Clone, Hash, Debug)]
+pub struct ChosenStack {
+    /// Transport, such as a QUIC stack with its parameters.
+    pub transport: Choice<lasthop_stack::transport::Build>,
     /// Congestion control of the QUIC library, as the library names it
     /// ([`Info::quic_name`](lasthop_base::Info::quic_name)); `None`: the control that the source's TCP configuration
     /// selects.
@@ -125,13 +126,13 @@ const QUIC_HEADERS: u64 = 37;
 impl Flow {
     /// Whether the flow is a TCP connection.
     pub fn is_tcp(&self) -> bool {
-        matches!(self.traffic, Traffic::Tcp { .. }) && self.quic.is_none()
+        matches!(self.traffic, Traffic::Tcp { .. }) && self.stack.is_none()
     }
 
     /// Header bytes that links count for a packet with payload.
     pub fn header_bytes(&self, headers: Headers) -> u64 {
         match (headers, &self.traffic) {
-            (Headers::Real, _) if self.quic.is_some() => UDP_HEADERS + QUIC_HEADERS,
+            (Headers::Real, _) if self.stack.is_some() => UDP_HEADERS + QUIC_HEADERS,
             (Headers::None, _) => 0,
             (Headers::Nominal(bytes), _) => u64::from(bytes),
             (Headers::Real, Traffic::Datagrams { .. }) => UDP_HEADERS,

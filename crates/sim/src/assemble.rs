@@ -2,7 +2,7 @@
 
 use crate::cells;
 use crate::connections::{self, ConnectionFactory};
-use crate::quic;
+use crate::transport;
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::flow::{Datagrams, OnOff, Overhead, Spacing};
 use lasthop_engine::{Engine, FlowSpec, NoEndpoint, NodeId, PipeId, Traffic};
@@ -257,7 +257,7 @@ fn path(hops: &[Hop]) -> Vec<PipeId> {
 pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> FlowSpec {
     let flow = &scenario.flows[index];
     let traffic = match &flow.traffic {
-        _ if flow.quic.is_some() => quic::traffic(flow, seed),
+        _ if flow.stack.is_some() => transport::traffic(flow, seed),
         lasthop_scenario::Traffic::Tcp { transfer, source, destination } => {
             let (start, ends) = (start_of(flow, seed), [source.clone(), destination.clone()]);
             Traffic::Tcp(Box::new(connections::connection(&flow.name, seed, transfer, start, ends)))

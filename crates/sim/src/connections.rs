@@ -32,7 +32,7 @@ impl ConnectionFactory {
         let lasthop_scenario::Traffic::Tcp { transfer, source, destination } = &flow.traffic else {
             return assemble_flow(scenario, index, seed);
         };
-        if flow.quic.is_some() {
+        if flow.stack.is_some() {
             return assemble_flow(scenario, index, seed);
         }
         let ends = [source.clone(), destination.clone()];

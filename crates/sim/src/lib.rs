@@ -10,6 +10,7 @@
 //! * [`packet_history`]: the history of each packet.
 //! * [`pcap`]: captures at the sources. A packet's fate is added as a comment.
 //! * [`trace`]: all events as lines of JSON.
+//! * [`transport`]: flows whose transport is not Lasthop's TCP.
 
 mod applications;
 pub mod assemble;
@@ -22,11 +23,11 @@ pub mod outcome;
 pub mod packet_history;
 pub mod pcap;
 pub mod probe;
-pub mod quic;
 pub mod rlc_metrics;
 pub mod run;
 pub mod stuck;
 pub mod trace;
+pub mod transport;
 mod warm_up;
 
 pub use assemble::is_deterministic;
@@ -49,7 +50,7 @@ pub const ENGINE_SOURCES: [&str; 10] = [
     lasthop_base::SOURCES,
     lasthop_wire::SOURCES,
     lasthop_stack::SOURCES,
-    quic::SOURCES,
+    transport::SOURCES,
     lasthop_tcp::SOURCES,
     lasthop_net::SOURCES,
     lasthop_middlebox::SOURCES,

@@ -82,7 +82,7 @@ impl<W: Write + Send> SourceCapture<W> {
                 Traffic::Tcp { .. } => 0,
             };
             let ends = ends_of(flow.from, flow.to, index);
-            let quic_headers = flow.quic.map(|_| match scenario.headers {
+            let quic_headers = flow.stack.as_ref().map(|_| match scenario.headers {
                 Headers::Real => UDP_HEADERS,
                 Headers::None => 0,
                 Headers::Nominal(bytes) => bytes,

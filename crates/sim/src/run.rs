@@ -5,8 +5,8 @@ use crate::idle_path::IdlePaths;
 use crate::link_metrics::{LinkDelay, LinkTraffic};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::probe::{Prober, Samples};
-use crate::quic;
 use crate::stuck::Stuck;
+use crate::transport;
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Engine, Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::{Hop, Scenario};
@@ -232,7 +232,7 @@ fn outcome(scenario: &Scenario, seed: u64, engine: &Engine, end: Time) -> Outcom
         warmup_s: 0.0,
         flows,
         links,
-        stuck: quic::missing(scenario).or_else(|| Stuck::of(scenario, engine)),
+        stuck: transport::missing(scenario).or_else(|| Stuck::of(scenario, engine)),
     }
 }
 

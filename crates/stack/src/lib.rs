@@ -3,13 +3,14 @@
 //! * [`Stack`]: one end of a flow, without input and output of its own (sans-IO). A simulation passes datagrams and the
 //!   time, and asks for datagrams and the next deadline.
 //! * [`Guarded`]: a stack whose panics end its flow, but not the simulation.
-//! * [`quic`]: the QUIC stacks that scenarios can select, and their settings.
+//! * [`transport`]: the transports that scenarios can select. [`quic`]: QUIC stacks and their settings.
 //!
 //! A stack draws random numbers only from seeds that its constructor has received, and reads no clock. Equal calls then
 //! give equal datagrams.
 
 mod guarded;
 pub mod quic;
+pub mod transport;
 
 pub use guarded::Guarded;
 

@@ -8,6 +8,8 @@ mod own_congestion;
 mod own_middlebox;
 #[path = "../examples/own_queue.rs"]
 mod own_queue;
+#[path = "../examples/own_stack.rs"]
+mod own_stack;
 
 use lasthop_base::{Choice, Info};
 use lasthop_scenario::Catalogue;
@@ -31,6 +33,22 @@ fn the_programs_run() {
     own_middlebox::main().expect("valid");
     own_queue::main().expect("valid");
     own_ack_policy::main().expect("valid");
+    own_stack::main().expect("valid");
+}
+
+/// 1 MB are 684 datagrams of 1463 bytes. Without losses, a window of 20 of them takes one round trip of 42.4 ms: 40 ms of
+/// propagation, 1.2 ms on the link for a datagram, and 0.03 ms for an ACK. Losses add 0.5 s for each datagram at which the
+/// window waits.
+#[test]
+fn a_stack_has_its_window() {
+    let own = [("flow.bulk.kind", "quic"), ("stack", "fixed_window")];
+    let [lossless, lossy] = ["0", "0.01"].map(|loss| {
+        let settings = [&own[..], &[("path.down.channel.loss", loss)]].concat();
+        own_stack::completed_s(&settings).expect("valid").expect("complete")
+    });
+    let least = 684.0 / 20.0 * 0.0412;
+    assert!((least..1.1 * least).contains(&lossless), "{lossless} s, at least {least} s");
+    assert!(lossy > lossless, "{lossy} s");
 }
 
 /// Each ACK adds α / W to the window W, and each packet is lost with probability p. The mean square of W is therefore

@@ -1,10 +1,11 @@
 //! QUIC stacks that a flow can select, with their settings. This module has no QUIC: the crate `lasthop-quic` builds the
 //! stacks from these settings.
 
-mod noq;
+pub(crate) mod noq;
 mod quinn;
 
-use lasthop_base::{Choice, Duration, Mechanism, Parameter, Seam, SeamInfo, Selection, Unit, Values};
+use crate::transport::Build;
+use lasthop_base::{Duration, Mechanism, Parameter, Unit, Values};
 
 /// QUIC library that carries a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -63,47 +64,14 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Default settings of the default stack.
+    /// Default settings of noq.
     fn default() -> Settings {
-        (DEFAULT.build)(&DEFAULT.info.defaults())
+        noq::settings(&noq::MECHANISM.info.defaults())
     }
 }
 
-/// Returns the settings of a stack.
-pub type Build = dyn Fn(&Values) -> Settings + Send + Sync;
-
-/// All QUIC stacks.
+/// QUIC stacks that a flow can select.
 pub const ALL: &[Mechanism<Build>] = &[noq::MECHANISM, quinn::MECHANISM];
-
-/// Default stack.
-pub const DEFAULT: Mechanism<Build> = noq::MECHANISM;
-
-/// List of the stacks that a flow can select. [`Catalogue::default`] has [`ALL`].
-#[derive(Clone, Debug)]
-pub struct Catalogue {
-    /// QUIC stacks.
-    pub stack: Seam<Build>,
-}
-
-impl Default for Catalogue {
-    fn default() -> Catalogue {
-        Catalogue {
-            stack: Seam::new("flow", "stack", "QUIC stack of a flow with kind = \"quic\"", &DEFAULT, ALL),
-        }
-    }
-}
-
-impl Catalogue {
-    /// Returns the descriptions of all kinds of mechanism.
-    pub fn seams(&self) -> Vec<&SeamInfo> {
-        vec![self.stack.info()]
-    }
-
-    /// Stores the selection in `choice`. Returns false if the kind of mechanism or the mechanism is unknown.
-    pub fn select(&self, choice: &mut Choice<Build>, seam: &SeamInfo, selection: &Selection) -> bool {
-        seam.name == self.stack.info().name && self.stack.select(selection, choice)
-    }
-}
 
 const MTU_DISCOVERY: Parameter = Parameter {
     name: "mtu_discovery",
@@ -153,15 +121,23 @@ fn common(library: Library, values: &Values) -> Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::Transport;
     use lasthop_base::Value;
 
-    /// Each stack can be selected, and its default settings name the stack's own library.
+    fn built(mechanism: &Mechanism<Build>, values: &Values) -> Settings {
+        match (mechanism.build)(values) {
+            Transport::Quic(settings) => settings,
+            Transport::Own(_) => panic!("{} is a QUIC stack", mechanism.info.name),
+        }
+    }
+
+    /// The default settings of each stack name the stack's own library.
     #[test]
     fn each_stack_has_its_own_library() {
         let libraries: Vec<Library> =
-            ALL.iter().map(|one| (one.build)(&one.info.defaults()).library).collect();
+            ALL.iter().map(|one| built(one, &one.info.defaults()).library).collect();
         assert_eq!(libraries, [Library::Noq, Library::Quinn]);
-        assert_eq!(Catalogue::default().stack.info().mistakes(), Vec::<String>::new());
+        assert_eq!(Settings::default(), built(&noq::MECHANISM, &noq::MECHANISM.info.defaults()));
     }
 
     #[test]
@@ -172,7 +148,7 @@ mod tests {
             ("lasthop", ControlFrom::Lasthop),
         ] {
             let values = noq::MECHANISM.info.defaults().with("control", Value::Word(word));
-            assert_eq!((noq::MECHANISM.build)(&values).control_from, origin);
+            assert_eq!(built(&noq::MECHANISM, &values).control_from, origin);
         }
     }
 }

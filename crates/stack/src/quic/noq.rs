@@ -1,10 +1,11 @@
 //! noq: a QUIC library that began as a copy of quinn and obeys the pacing rate of its congestion control.
 
 use super::{
-    Build, ControlFrom, Library, MAX_ACK_DELAY, MTU_DISCOVERY, PACKET_THRESHOLD, PACKETS_PER_ACK,
-    RECEIVE_WINDOW, Settings, common,
+    ControlFrom, Library, MAX_ACK_DELAY, MTU_DISCOVERY, PACKET_THRESHOLD, PACKETS_PER_ACK, RECEIVE_WINDOW,
+    Settings, common,
 };
-use lasthop_base::{Info, Mechanism, Parameter, Unit};
+use crate::transport::{Build, Transport};
+use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 
 const CONTROL: Parameter = Parameter {
     name: "control",
@@ -20,7 +21,7 @@ const PACING: Parameter = Parameter {
     doc: "space datagrams: at the rate of the congestion control, or at 1.25 windows per RTT if the control has no rate",
 };
 
-pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
+pub(crate) const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "noq",
         summary: "noq-proto, with its own controls reno and cubic, or with any control of Lasthop",
@@ -36,7 +37,11 @@ pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values| Settings {
+    build: &|values| Transport::Quic(settings(values)),
+};
+
+pub(super) fn settings(values: &Values) -> Settings {
+    Settings {
         control_from: match values.word(CONTROL.name) {
             "stack" => ControlFrom::Library,
             "lasthop" => ControlFrom::Lasthop,
@@ -44,5 +49,5 @@ pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
         },
         is_paced: values.flag(PACING.name),
         ..common(Library::Noq, values)
-    },
-};
+    }
+}

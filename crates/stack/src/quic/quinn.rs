@@ -1,8 +1,9 @@
 //! quinn: the QUIC library that most programs in Rust use.
 
 use super::{
-    Build, Library, MAX_ACK_DELAY, MTU_DISCOVERY, PACKET_THRESHOLD, PACKETS_PER_ACK, RECEIVE_WINDOW, common,
+    Library, MAX_ACK_DELAY, MTU_DISCOVERY, PACKET_THRESHOLD, PACKETS_PER_ACK, RECEIVE_WINDOW, common,
 };
+use crate::transport::{Build, Transport};
 use lasthop_base::{Info, Mechanism};
 
 pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
@@ -13,5 +14,5 @@ pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
         parameters: &[MTU_DISCOVERY, RECEIVE_WINDOW, PACKETS_PER_ACK, MAX_ACK_DELAY, PACKET_THRESHOLD],
         ..Info::PLAIN
     },
-    build: &|values| common(Library::Quinn, values),
+    build: &|values| Transport::Quic(common(Library::Quinn, values)),
 };

@@ -1,0 +1,75 @@
+//! Flows whose transport is not Lasthop's TCP. The feature `quic` adds the QUIC stacks.
+
+use crate::applications;
+use crate::stuck::Stuck;
+use lasthop_base::Stream;
+use lasthop_engine::{FlowSide, NoEndpoint, StackFlow, Traffic};
+use lasthop_scenario::{ChosenStack, Flow, Scenario};
+use lasthop_stack::Stack;
+use lasthop_stack::quic::Settings;
+use lasthop_stack::transport::{Connection, Transport};
+
+/// Hash of the sources of the QUIC stacks' crate, 16 hexadecimal digits; empty without the stacks.
+#[cfg(feature = "quic")]
+pub const SOURCES: &str = lasthop_quic::SOURCES;
+/// Hash of the sources of the QUIC stacks' crate, 16 hexadecimal digits; empty without the stacks.
+#[cfg(not(feature = "quic"))]
+pub const SOURCES: &str = "";
+
+/// Error of a scenario with a QUIC flow in a build without the QUIC stacks.
+pub(crate) fn missing(scenario: &Scenario) -> Option<Stuck> {
+    let is_missing =
+        |stack: &ChosenStack| cfg!(not(feature = "quic")) && matches!(built(stack), Transport::Quic(_));
+    let flow = scenario.flows.iter().find(|flow| flow.stack.as_deref().is_some_and(is_missing))?;
+    Some(Stuck {
+        message: format!("flow.{}: this program has no QUIC stack", flow.name),
+        help: "use the command `lasthop` or the Python package, or set kind = \"tcp\"".to_owned(),
+    })
+}
+
+fn built(stack: &ChosenStack) -> Transport {
+    (stack.transport.build)(&stack.transport.values)
+}
+
+/// Traffic of a flow with a stack. The source opens the connection, as in a TCP flow. Without the stack that the flow
+/// needs, the flow sends nothing ([`missing`] reports the error).
+pub(crate) fn traffic(flow: &Flow, seed: u64) -> Traffic {
+    let nothing = Traffic::NoEndpoint(NoEndpoint::External);
+    let Some(stack) = flow.stack.as_deref() else { return nothing };
+    let seed_of_stack = Stream::named(seed, &format!("flow.{}.quic", flow.name)).draw();
+    let connection = Connection { seed: seed_of_stack, datagram: stack.datagram, ecn: stack.ecn };
+    let ends = match built(stack) {
+        Transport::Own(build) => Some(build(&connection)),
+        Transport::Quic(settings) => quic(flow, stack, settings, &connection),
+    };
+    let Some(ends) = ends else { return nothing };
+    let bytes = applications::size_of(flow, seed);
+    Traffic::NoEndpoint(NoEndpoint::Stack(Box::new(StackFlow::new(ends, FlowSide::Source, bytes))))
+}
+
+#[cfg(feature = "quic")]
+fn quic(
+    flow: &Flow,
+    stack: &ChosenStack,
+    settings: Settings,
+    connection: &Connection,
+) -> Option<[Box<dyn Stack>; 2]> {
+    use lasthop_quic::Congestion;
+    let lasthop_scenario::Traffic::Tcp { source, .. } = &flow.traffic else { return None };
+    let own = |name| Congestion::named(name).unwrap_or(Congestion::NewReno);
+    let settings = lasthop_quic::Settings {
+        stack: settings,
+        congestion: stack.control.map_or_else(|| Congestion::Lasthop(source.clone()), own),
+        seed: connection.seed,
+        datagram: stack.datagram,
+        initial_window: Some(u64::from(stack.initial_window) * u64::from(stack.datagram)),
+        ecn: stack.ecn,
+        ..lasthop_quic::Settings::default()
+    };
+    Some(lasthop_quic::pair(&settings, true))
+}
+
+#[cfg(not(feature = "quic"))]
+fn quic(_: &Flow, _: &ChosenStack, _: Settings, _: &Connection) -> Option<[Box<dyn Stack>; 2]> {
+    None
+}
