@@ -1,5 +1,5 @@
-//! Configuration of an endpoint, and the list of all mechanisms by seam (kind of mechanism). Scenarios, `lasthop list`
-//! and the schema read that list.
+//! Configuration of an endpoint, and a list of all mechanisms by seam (kind of mechanism). Scenarios, `lasthop list`
+//! and the schema take the mechanisms from this list.
 
 use crate::endpoint::KeepAlive;
 use crate::receiver::loss_discrimination as receiver_loss;
@@ -10,24 +10,24 @@ use crate::sender::{ack_counting, congestion, pacing, recovery, reduction, slow_
 use lasthop_base::{Choice, Duration, Selection, Value, seams};
 
 seams! {
-    /// Configuration of one endpoint. [`Config::default`] is a host with SACK that follows today's RFCs.
+    /// Configuration of one endpoint. [`Config::default`] describes a host with SACK that follows today's RFCs.
     #[derive(Clone, Debug)]
     pub struct Config {
-        /// Payload of a full segment with timestamps, bytes. Without timestamps the payload is 12 bytes larger. The MSS
-        /// option announces this payload plus the bytes of the TCP options.
+        /// Payload of a full segment, bytes. The MSS option announces this payload, plus 12 bytes if timestamps are
+        /// offered. If the peer refuses timestamps, a full segment carries these 12 bytes as payload.
         pub segment: u32 = 1448,
         /// MSS assumed if the peer sends no MSS option, bytes: 536 over IPv4, 1220 over IPv6 (RFC 9293 §3.7.1).
         pub default_mss: u32 = 536,
-        /// Initial window, segments. RFC 6928 uses 10; the papers use 1 or 2.
+        /// Initial window, segments. RFC 6928 uses 10; the reproduced papers use 1 or 2.
         pub initial_window: u32 = 10,
-        /// Initial slow start threshold, bytes; `None` means no limit.
+        /// Initial ssthresh, bytes; `None` means no limit.
         pub initial_ssthresh: Option<u64> = None,
-        /// Whether cwnd returns to the initial window if nothing was sent for an RTO (RFC 5681 §4.1).
+        /// Whether cwnd returns to the initial window if the sender has sent nothing for an RTO (RFC 5681 §4.1).
         pub restarts_after_idle: bool = true,
-        /// Whether cwnd grows only while the sender uses cwnd (congestion window validation).
+        /// Whether cwnd grows only while the sender uses enough of cwnd (congestion window validation).
         pub validates_window: bool = false,
-        /// Whether Linux's test (`is_cwnd_limited`) decides that cwnd is used, instead of pipeACK >= cwnd / 2 (RFC 7661
-        /// §4.3).
+        /// Test that decides whether the sender uses enough of cwnd: if true, Linux's `tcp_is_cwnd_limited`; if false,
+        /// pipeACK >= cwnd / 2 (RFC 7661 §4.3).
         pub validates_as_linux: bool = false,
         /// Whether F-RTO detects and undoes spurious timeouts (RFC 5682 §3 if recovery uses SACK, otherwise §2).
         pub f_rto: bool = false,
@@ -36,19 +36,19 @@ seams! {
         /// Whether timestamps undo a recovery or timeout if they show that the original segment had arrived (Eifel, RFC
         /// 3522).
         pub eifel: bool = false,
-        /// Whether the undo of a spurious retransmission restores the whole window (Linux). Otherwise the window
-        /// becomes the bytes in flight plus a small burst, and the timer is adapted (RFC 4015).
+        /// Whether the undo of a spurious retransmission restores cwnd entirely (Linux). Otherwise cwnd becomes the
+        /// bytes in flight plus a small burst, and the retransmission timeout is adapted (RFC 4015).
         pub undo_whole: bool = false,
-        /// Whether a timeout leaves cwnd one segment above the bytes not marked as lost (Linux, BBR), instead of
-        /// one segment (RFC 5681 §3.1).
+        /// Whether a timeout sets cwnd to the outstanding bytes not marked as lost, plus one segment (Linux, BBR).
+        /// Otherwise a timeout sets cwnd to one segment (RFC 5681 §3.1).
         pub loss_window_in_flight: bool = false,
-        /// Whether SACK also yields RTT samples from segments sent once (Linux since 3.12). If such a segment was sent
-        /// before the last transmission of the first outstanding segment, the timer restarts. Requires a recovery with
-        /// send times.
+        /// Whether SACK blocks also yield RTT samples, from segments that were sent only once (Linux since 3.12). If
+        /// such a segment was sent before the last transmission of the first outstanding segment, the retransmission
+        /// timer restarts. Requires a recovery mechanism that stores send times.
         pub sack_rtt: bool = false,
-        /// Whether a zero window stops the retransmission timer (BSD's persist state). Probes continue, cwnd stays, and
-        /// all outstanding data is retransmitted as soon as the window opens. Linux retransmits and reduces cwnd
-        /// instead.
+        /// Whether a zero window stops the retransmission timer (BSD's persist state). Window probes continue, and cwnd
+        /// does not change. As soon as the window opens, all outstanding data is retransmitted. Linux, in contrast,
+        /// retransmits and reduces cwnd at a zero window.
         pub has_persist_state: bool = false,
         /// Bounds and granularity of the retransmission timeout.
         pub rto: RtoLimits = RtoLimits {
@@ -58,7 +58,7 @@ seams! {
             tick: Duration::from_millis(1),
             above_srtt: false,
         },
-        /// Nagle: whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
+        /// Nagle's algorithm: whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
         pub nagle: bool = true,
         /// Whether to offer SACK (RFC 2018).
         pub sack: bool = true,
@@ -70,25 +70,26 @@ seams! {
         pub timestamp_tick: Duration = Duration::from_millis(1),
         /// Whether to offer ECN (RFC 3168).
         pub ecn: bool = false,
-        /// Whether to offer accurate ECN (RFC 9768), with fallback to classic ECN. Implies `ecn`.
+        /// Whether to offer accurate ECN (RFC 9768), with fallback to classic ECN if the peer supports only classic
+        /// ECN. Implies `ecn`.
         pub accecn: bool = false,
-        /// Whether an ECN echo at a window of one segment pauses sending until the retransmission timer expires (RFC
+        /// Whether an ECN echo at a cwnd of one segment stops the sender until the retransmission timer expires (RFC
         /// 3168 §6.1.2). Linux and ns-2 send one segment per round trip instead.
         pub ecn_waits: bool = false,
         /// Length of TIME-WAIT (2 MSL).
         pub time_wait: Duration = Duration::from_secs(60),
-        /// Times after which the connection gives up a silent peer.
+        /// Limits after which the connection gives up a peer that does not answer.
         pub user_timeouts: UserTimeouts = UserTimeouts::default(),
-        /// Keep-alive probes (RFC 9293 §3.8.4); `None`: off.
+        /// Keep-alive probes (RFC 9293 §3.8.4); `None` means no probes.
         pub keep_alive: Option<KeepAlive> = None,
-        /// Largest number of challenge ACKs in five seconds (RFC 5961 §7 suggests 10), at least 2.
+        /// Largest number of challenge ACKs in five seconds (RFC 5961 §7 suggests 10); the smallest limit is 2.
         pub challenges: u32 = 10,
-        /// Whether the sender uses the fast path while nothing is lost. A test checks that both settings give the same
-        /// results.
+        /// Whether the fast path handles data while no loss is detected. A test checks that `true` and `false` give the
+        /// same results.
         #[doc(hidden)]
         pub has_fast_path: bool = true,
     }
-    /// Configuration of a host: receive buffer of 4 MiB.
+    /// Configuration of a host with a receive buffer of 4 MiB.
     fn host();
     /// List of mechanisms for each seam of an endpoint. [`Catalogue::default`] holds this crate's mechanisms.
     ///
@@ -123,13 +124,13 @@ seams! {
         "sender" recovery: recovery::Build = recovery, "loss recovery";
         /// Window reduction during loss recovery.
         "sender" reduction: reduction::Build = reduction, "window reduction in recovery";
-        /// End of slow start for other reasons than a loss.
+        /// End of slow start for reasons other than a loss.
         "sender" slow_start: slow_start::Build = slow_start, "slow start exit";
         /// Congestion control.
         "sender" congestion: congestion::Build = congestion, "congestion control";
-        /// Window credit for an ACK.
+        /// ACK counting: growth of cwnd for each ACK (per ACK, or by bytes: RFC 3465).
         "sender" ack_counting: ack_counting::Build = ack_counting, "window credit per ACK (byte counting)";
-        /// Pacing of controls that set no rate.
+        /// Pacing, for congestion controls that set no pacing rate.
         "sender" pacing: pacing::Build = pacing, "pacing";
         /// Loss discrimination at the sender, after a loss is repaired.
         "sender" sender_discrimination as "loss_discrimination": sender_loss::Build = sender_loss, "loss \
@@ -138,7 +139,7 @@ seams! {
         "receiver" ack_policy: ack_policy::Build = ack_policy, "ACK policy";
         /// ACK splitting: number and form of the ACKs for each ACK that is due.
         "receiver" ack_splitting: ack_splitting::Build = ack_splitting, "ACK splitting";
-        /// Echo of congestion marks.
+        /// ECN echo: report of congestion marks to the sender.
         "receiver" ecn_echo: ecn_echo::Build = ecn_echo, "ECN echo";
         /// Advertised window.
         "receiver" window: window::Build = window, "advertised window", at first buffer(4 << 20);
@@ -151,27 +152,29 @@ seams! {
 }
 
 impl Default for Config {
-    /// Host with a receive buffer of 4 MiB. A simulated host's buffer, in contrast, has no limit by default.
+    /// Returns the configuration of a host with a receive buffer of 4 MiB. The default buffer of a simulated host, in
+    /// contrast, does not limit the window.
     fn default() -> Config {
         Config::host()
     }
 }
 
-/// Advertises the free part of a receive buffer of `size` bytes.
+/// Selects the mechanism that advertises the free part of a receive buffer of `size` bytes.
 fn buffer(size: u64) -> Choice<window::Build> {
     let mut buffer = Choice::of(&window::DEFAULT);
     buffer.values.set("size", Value::Bytes(size));
     buffer
 }
 
-/// Limits after which the connection gives up a silent peer (RFC 9293 §3.8.3).
+/// Limits after which the connection gives up a peer that does not answer (RFC 9293 §3.8.3).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct UserTimeouts {
-    /// R1: number of consecutive retransmissions of the same data (or SYN) that raises [`crate::Event::R1Reached`] (RFC
-    /// 9293: at least 3).
+    /// R1: number of consecutive retransmissions of the same data (or SYN) after which [`crate::Event::R1Reached`]
+    /// occurs (RFC 9293: at least 3).
     pub r1: u32,
-    /// R2, the user timeout: longest time without an answer to data or window probes (RFC 9293: at least 100 s; RFC
-    /// 5482's option is not sent). `None` means no limit. Checked when a timer of the sender expires.
+    /// R2, the user timeout: longest time without an answer to data or window probes (RFC 9293: at least 100 s). `None`
+    /// means no limit. Each expiry of a sender's timer checks this limit. The user timeout option (RFC 5482) is not
+    /// sent.
     pub data: Option<Duration>,
     /// R2 of the SYN and SYN-ACK (RFC 9293: at least 180 s); `None` means no limit.
     pub syn: Option<Duration>,
@@ -185,8 +188,8 @@ impl Default for UserTimeouts {
 }
 
 impl Catalogue {
-    /// For tests: selects a mechanism with default parameters for each seam. Each number is an index, modulo the count
-    /// of mechanisms.
+    /// Selects a mechanism with default parameters for each seam; for tests. Each of the `numbers` is the index of a
+    /// mechanism in its seam, modulo the number of mechanisms.
     pub fn pick(&self, mut config: Config, numbers: &[u8]) -> Config {
         for (seam, number) in self.seams().into_iter().zip(numbers) {
             let info = seam.mechanisms[usize::from(*number) % seam.mechanisms.len()];

@@ -1,4 +1,5 @@
-//! Counters of an endpoint, which always count, and events, which are recorded on request.
+//! Counters and events of an endpoint. Counters always count. Events are recorded only with tracing, except
+//! attributions of losses.
 
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
@@ -14,20 +15,22 @@ pub enum Reason {
     Hole,
     /// Retransmission of the first outstanding segment after the retransmission timer expired.
     Timeout,
-    /// Retransmission of other data that was outstanding when the timer expired or when Tahoe restarted.
+    /// Retransmission of data after the first outstanding segment, if the timer expired or Tahoe restarted while the
+    /// data was outstanding.
     GoBackN,
-    /// Rescue retransmission: SACK indicates no loss, and no new data may be sent (RFC 6675 NextSeg rules 3 and 4).
+    /// Rescue retransmission: the scoreboard contains no lost segment to retransmit, and no new data may be sent (RFC
+    /// 6675 NextSeg rules 3 and 4).
     Rescue,
     /// Tail loss probe (RFC 8985 §7).
     TailProbe,
-    /// A probe of a closed window.
+    /// Probe of a zero window.
     WindowProbe,
     /// Retransmission of a segment that was too long for the path MTU (ICMP).
     PathMtu,
     /// Retransmission after a zero window opened.
     WindowOpened,
-    /// Retransmission of a segment that the receiver reported damaged, or of data after a timeout that is attributed to
-    /// the wireless link.
+    /// Retransmission of a segment that the receiver reported as damaged, or of data after a timeout that loss
+    /// discrimination attributed to the wireless link.
     Reported,
     /// Retransmission of a SYN, SYN-ACK or FIN.
     Handshake,
@@ -61,7 +64,7 @@ pub enum Cause {
     Wireless,
 }
 
-/// Event of a trace. Offsets are absolute (the SYN is byte 0).
+/// Event of a trace. Offsets are absolute; the SYN is byte 0.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Event {
     /// The handshake is complete.
@@ -82,17 +85,17 @@ pub enum Event {
     },
     /// The retransmission timer expired.
     TimedOut {
-        /// Value of the timeout that expired.
+        /// Timeout (RTO) that expired.
         rto: Duration,
     },
-    /// The last timeout was spurious, and its effects are undone (RFC 5682).
+    /// The last timeout was spurious, so the sender undid the effects of the timeout (RFC 5682).
     TimeoutUndone {
         /// cwnd after the undo, bytes.
         cwnd: u64,
     },
     /// A segment was retransmitted.
     Retransmitted {
-        /// Bytes retransmitted.
+        /// Range of the retransmitted bytes.
         range: Range,
         /// Reason of the retransmission.
         reason: Reason,
@@ -102,26 +105,27 @@ pub enum Event {
         /// cwnd after the reduction, bytes.
         cwnd: u64,
     },
-    /// A loss was attributed to a cause. The receiver attributes a gap in the sequence space, the sender a window with
-    /// a repaired loss.
+    /// A loss was attributed to a cause. The receiver attributes a gap in the sequence space. The sender attributes a
+    /// window of data in which a loss was repaired.
     LossClassified {
         /// Gap (at the receiver) or window of data (at the sender).
         range: Range,
         /// Cause.
         cause: Cause,
     },
-    /// The receiver answered a packet with several ACKs.
+    /// The receiver answered a packet with the number of ACKs that the ACK splitting chose. Occurs only if the ACK
+    /// splitting uses the uplink queue.
     AckSplit {
         /// Number of ACKs.
         acks: u32,
-        /// Uplink queue before the ACKs, waiting packets.
+        /// Packets waiting in the uplink queue before the ACKs.
         queue_before: u32,
-        /// Uplink queue after the ACKs as estimated by the ACK splitting, waiting packets.
+        /// Packets waiting in the uplink queue after the ACKs, as counted by the ACK splitting.
         queue_after: u32,
     },
     /// The peer sent an unacceptable segment.
     Rejected,
-    /// Retransmissions of the same data (or SYN) reached R1 ([`crate::config::UserTimeouts`]).
+    /// The number of retransmissions of the same data (or SYN) reached R1 ([`crate::config::UserTimeouts`]).
     R1Reached,
 }
 
@@ -142,7 +146,7 @@ pub struct Counters {
     pub duplicate_acks: u64,
     /// Segments with data retransmitted.
     pub retransmitted: u64,
-    /// Segments sent with a tag (low priority).
+    /// Segments sent with low priority (tagged).
     pub tagged_sent: u64,
     /// Spurious timeouts undone (F-RTO).
     pub timeouts_undone: u64,
@@ -152,18 +156,18 @@ pub struct Counters {
     pub duplicates_reported: u64,
     /// Received segments that had data and a congestion mark.
     pub marked: u64,
-    /// Window reductions by an ECN echo.
+    /// Window reductions that an ECN echo caused.
     pub marks: u64,
-    /// Losses attributed to congestion. The receiver counts gaps, the sender windows of data with losses.
+    /// Losses attributed to congestion. The receiver counts gaps; the sender counts windows of data with losses.
     pub judged_congestion: u64,
-    /// Losses attributed to the wireless link. The receiver counts gaps, the sender windows of data with losses.
+    /// Losses attributed to the wireless link. The receiver counts gaps; the sender counts windows of data with losses.
     pub judged_wireless: u64,
-    /// Challenge ACKs (RFC 5961), and other ACKs that answer unacceptable segments without data.
+    /// Challenge ACKs (RFC 5961), and ACKs under the same rate limit that answer unacceptable segments without data.
     pub challenges: u64,
 }
 
 impl Counters {
-    /// Counts since the earlier state `before`.
+    /// Returns the increase of each counter since the earlier counters `before`.
     pub fn since(&self, before: &Counters) -> Counters {
         Counters {
             recoveries: self.recoveries - before.recoveries,
@@ -186,7 +190,7 @@ impl Counters {
     }
 }
 
-/// Counts that a host reports to its peer about its own sending.
+/// Selects the counts that a sender reports to the receiver.
 impl From<Counters> for SenderCounts {
     fn from(counters: Counters) -> SenderCounts {
         let Counters { data_sent, retransmitted, recoveries, .. } = counters;
@@ -226,9 +230,11 @@ pub(crate) struct RareCounters {
 #[repr(C)]
 pub(crate) struct Log {
     pub(crate) has_events: bool,
-    /// Whether every event is queued. If false, only attributions of losses are queued, because accounting needs them.
+    /// Whether every event is queued. If false, only attributions of losses are queued, because accounting needs these
+    /// events.
     pub(crate) tracing: bool,
-    /// Whether a recovery or timeout was counted. Stored in this cache line because every outgoing packet reads it.
+    /// Whether a recovery or timeout was counted. Stored next to the frequent counters, because every outgoing packet
+    /// reads this flag.
     pub(crate) has_detected_loss: bool,
     pub(crate) frequent: FrequentCounters,
     /// `None` while every rare counter is zero and no event was queued.
@@ -316,7 +322,8 @@ impl Log {
 mod tests {
     use super::*;
 
-    /// Each count is the later count less the earlier count: 30 - 7 = 23 for the first, 31 - 8 for the second, and so on.
+    /// Each result is the later count minus the earlier count: 30 - 7 = 23 for the first counter, 31 - 8 = 23 for the
+    /// second.
     #[test]
     fn counts_since_are_differences() {
         let of = |first: u64| Counters {

@@ -1,9 +1,10 @@
 //! TCP as a pure state machine: segments and times in, segments and deadlines out.
 //!
-//! An [`Endpoint`] is one end of one connection. The program that drives it supplies the clock and the wire:
+//! An [`Endpoint`] is one end of one connection. The program that drives the endpoint (the driver) supplies the clock
+//! and the wire:
 //!
 //! 1. Call [`Endpoint::open`], then [`Endpoint::write`] and [`Endpoint::close`] at any time.
-//! 2. Call [`Endpoint::poll_segment`] until `None`, and send each segment now.
+//! 2. Call [`Endpoint::poll_segment`] until the result is `None`, and send each returned segment at once.
 //! 3. Call [`Endpoint::handle_segment`] when a segment arrives, and [`Endpoint::handle_timeout`] at the time that
 //!    [`Endpoint::poll_timeout`] returns. Then repeat step 2.
 //!
@@ -39,22 +40,22 @@
 //! A *seam* is a trait with several mechanisms, one of which a configuration selects.
 //!
 //! * [`endpoint`]: handshake, teardown, and the order of outgoing segments.
-//! * [`config`]: configuration of an endpoint, and a list of the mechanisms of each seam. [`profile`]: the defaults of
-//!   existing TCPs, such as Linux, for scenarios.
+//! * [`config`]: configuration of an endpoint, and a list of the mechanisms of each seam. [`profile`]: defaults of
+//!   existing TCP implementations, such as Linux, that scenarios can select.
 //! * [`sender`]: outstanding data and permission to send. Its seams are [`sender::recovery`] (loss detection and
 //!   retransmission), [`sender::reduction`] (window reduction during recovery), [`sender::slow_start`] (end of slow
-//!   start), [`sender::congestion`] (congestion window), [`sender::ack_counting`] (credit for an ACK), and
-//!   [`sender::loss_discrimination`] (loss discrimination).
+//!   start), [`sender::congestion`] (congestion window), [`sender::ack_counting`] (ACK counting: window growth per
+//!   ACK), and [`sender::loss_discrimination`] (cause of a repaired loss: congestion or the wireless link).
 //! * [`receiver`]: reassembly and acknowledgement. Its seams are [`receiver::ack_policy`] (ACK policy),
 //!   [`receiver::ack_splitting`] (ACK splitting), [`receiver::ecn_echo`] (ECN echo), [`receiver::window`] (advertised
-//!   window), [`receiver::loss_discrimination`] (loss discrimination), and [`receiver::window_estimate`] (estimate of
-//!   the path).
-//! * [`event`]: events and counters of a connection. [`notice`]: reports that the driver passes outside of segments,
-//!   such as a loss at the link layer.
+//!   window), [`receiver::loss_discrimination`] (cause of a gap: congestion or the wireless link), and
+//!   [`receiver::window_estimate`] (estimate of the RTT and of the sender's window).
+//! * [`event`]: events and counters of a connection. [`notice`]: reports that the driver passes to an endpoint apart
+//!   from segments, such as a loss at the link layer.
 //!
 //! # Not modelled
 //! An endpoint has no clock, no socket and no payload bytes. Stream offsets are absolute and 64 bits wide. Only
-//! `endpoint` uses the 32-bit sequence numbers of the wire.
+//! `endpoint` converts between these offsets and the 32-bit sequence numbers of segments.
 
 pub mod config;
 pub mod endpoint;

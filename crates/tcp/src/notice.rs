@@ -1,8 +1,8 @@
-//! Notices: reports that the driver passes to an endpoint outside of segments.
+//! Notices: reports that the driver passes to an endpoint apart from segments.
 //!
 //! Every endpoint receives [`Notice::Link`] and [`Notice::Node`]. The other notices are expensive for the driver, so
-//! only endpoints that [want](WantedNotices) these notices receive them. For any other endpoint, the driver needs only
-//! one test per segment.
+//! only endpoints that [want](WantedNotices) these notices receive them. If an endpoint wants no notice, the driver
+//! needs only one test per segment ([`WantedNotices::any`]).
 
 use lasthop_wire::{Backlog, LinkReport, NodeNotice, SenderCounts, UplinkCounts};
 
@@ -11,16 +11,18 @@ use lasthop_wire::{Backlog, LinkReport, NodeNotice, SenderCounts, UplinkCounts};
 pub enum Notice {
     /// Report of this host's link layer (hasegawa §3.2.1, koga §5.2.2).
     Link(LinkReport),
-    /// Report of a node before the last hop. Its packet can be forged, so only some mechanisms of [loss
-    /// discrimination](crate::sender::loss_discrimination) use it.
+    /// Report of a network node before the last hop. The packet with this report can be forged, so only some mechanisms
+    /// of [loss discrimination](crate::sender::loss_discrimination) use the report.
     Node(NodeNotice),
     /// Uplink queue of this host just before an arriving segment is handled ([`WantedNotices::backlog`]).
     Backlog(Backlog),
-    /// Uplink queue of this host with the pure ACKs that answer the arriving segment ([`WantedNotices::backlog`]).
+    /// Uplink queue of this host just after the pure ACKs that answer the arriving segment were enqueued
+    /// ([`WantedNotices::backlog`]).
     AcksQueued(Backlog),
-    /// Counts just before an arriving segment is handled ([`WantedNotices::counts`]).
+    /// Counts of the peer and of this host's uplink, just before an arriving segment is handled
+    /// ([`WantedNotices::counts`]).
     Counts {
-        /// Counts of the peer, as a TCP option of the segment could carry (miyoshi §2.3).
+        /// Counts of the peer, which a TCP option of the segment could carry (miyoshi §2.3).
         peer: SenderCounts,
         /// Counts of this host's uplink interface.
         uplink: UplinkCounts,

@@ -1,13 +1,13 @@
-//! Ranges of absolute stream offsets, and ordered sets of them.
+//! Ranges of absolute stream offsets, and ordered sets of ranges.
 
 use std::collections::VecDeque;
 
 /// Bytes `start..end` of a stream, in absolute offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Range {
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u64,
-    /// End: offset of the byte after the last one.
+    /// Offset of the byte after the last byte.
     pub end: u64,
 }
 
@@ -60,7 +60,7 @@ impl RangeSet {
         self.ranges.clear();
     }
 
-    /// Range that contains `offset`.
+    /// Range that contains `offset`, if any.
     pub fn containing(&self, offset: u64) -> Option<Range> {
         let range = self.ranges.get(self.index_behind(offset))?;
         (range.start <= offset).then_some(*range)
@@ -76,9 +76,9 @@ impl RangeSet {
         }
     }
 
-    /// Adds a range, merged with every range that overlaps or touches. Returns the merged range.
+    /// Adds `range`, and merges it with every range that overlaps or touches it. Returns the merged range.
     pub fn insert(&mut self, range: Range) -> Range {
-        // Common cases first: the new range is at or after the end of the set.
+        // The common cases come first: the set is empty, or `range` starts at or after the start of the last range.
         match self.ranges.back_mut() {
             None => {
                 self.ranges.push_back(range);
@@ -109,7 +109,7 @@ impl RangeSet {
         merged
     }
 
-    /// Whether a range neither overlaps nor touches the set.
+    /// Whether `range` neither overlaps nor touches any range of the set.
     pub fn is_apart(&self, range: Range) -> bool {
         match self.ranges.get(self.ranges.partition_point(|known| known.end < range.start)) {
             Some(next) => range.end < next.start,
@@ -117,7 +117,7 @@ impl RangeSet {
         }
     }
 
-    /// Removes everything below `offset`.
+    /// Removes all bytes below `offset`.
     pub fn remove_below(&mut self, offset: u64) {
         while let Some(range) = self.ranges.front_mut() {
             if range.end > offset {
@@ -128,8 +128,8 @@ impl RangeSet {
         }
     }
 
-    /// Adds up the ranges from the highest one downwards. Returns the start of the range with which their number
-    /// reaches `ranges`, or their sum exceeds `bytes` bytes.
+    /// Counts the ranges and adds up their lengths, from the highest range downwards. Returns the start of the range at
+    /// which the count reaches `ranges` or the sum exceeds `bytes` bytes; `None` if neither happens.
     pub fn edge_above(&self, ranges: usize, bytes: u64) -> Option<u64> {
         let mut sum = 0;
         for (count, range) in self.ranges.iter().rev().take(ranges).enumerate() {

@@ -4,12 +4,12 @@ use lasthop_base::Duration;
 
 /// Smoothed RTT, its variation and the retransmission timeout.
 ///
-/// One cache line holds everything that a sample changes. All connections share one [`RtoLimits`], so callers pass it
-/// to each call.
+/// The fields that a sample changes come first, in adjacent cache lines. All connections share one [`RtoLimits`], so
+/// callers pass the limits to each call.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct RttEstimator {
-    /// Number of doublings of the timeout since the last valid sample (RFC 6298 §5.5).
+    /// Number of times that the timeout was doubled since the last valid sample (RFC 6298 §5.5).
     backoff: u32,
     srtt: Duration,
     variation: Duration,
@@ -26,7 +26,7 @@ pub struct RttEstimator {
     largest_rto: Duration,
 }
 
-/// Value that means "no sample": no round trip is that long.
+/// Value of `srtt` before the first sample; no round trip is that long.
 const NONE: Duration = Duration::MAX;
 
 /// Bounds and granularity of the timeout.
@@ -38,14 +38,15 @@ pub struct RtoLimits {
     pub smallest: Duration,
     /// Largest timeout, back-off included (RFC 6298 §2.5: at least 60 s).
     pub largest: Duration,
-    /// Clock granularity G: the timeout is a multiple of G. Zero means an exact clock.
+    /// Clock granularity G: the timeout is rounded up to a multiple of G. Zero means an exact clock.
     pub tick: Duration,
-    /// Whether `smallest` bounds only the variation term (Linux) instead of the whole timeout.
+    /// Whether `smallest` is also the lower bound of the variation term (Linux): RTO = SRTT + max(`smallest`, 4
+    /// RTTVAR).
     pub above_srtt: bool,
 }
 
 impl RttEstimator {
-    /// Estimator without samples.
+    /// Returns an estimator without samples.
     pub fn new(limits: &RtoLimits) -> RttEstimator {
         RttEstimator {
             srtt: NONE,
@@ -86,15 +87,15 @@ impl RttEstimator {
         self.largest = self.largest.max(rtt);
     }
 
-    /// Adapts to a spurious timeout (RFC 4015 §3). SRTT and RTTVAR become the larger of the values before the timeout
-    /// and the values from sample `rtt`.
+    /// Adapts to a spurious timeout (RFC 4015 §3). SRTT becomes max(`srtt`, `rtt`), and RTTVAR becomes max(`variation`,
+    /// `rtt` / 2). `srtt` and `variation`: values before the timeout; `rtt`: sample after the timeout.
     pub fn remember(&mut self, limits: &RtoLimits, srtt: Duration, variation: Duration, rtt: Duration) {
         self.srtt = srtt.max(rtt);
         self.variation = variation.max(rtt.divided_by(2));
         self.base = self.computed(limits);
     }
 
-    /// Sets a lower bound of the timeout before the first sample (RFC 6298 §5.7).
+    /// Raises the timeout to at least `timeout`, until the first sample (RFC 6298 §5.7).
     pub fn start_from(&mut self, timeout: Duration) {
         self.base = self.base.max(timeout);
     }
@@ -114,7 +115,7 @@ impl RttEstimator {
         self.doubled(0)
     }
 
-    /// Current timeout, doubled `times` more for the persist timer (RFC 9293 §3.8.6.1).
+    /// Current timeout, doubled another `times` times for the persist timer (RFC 9293 §3.8.6.1).
     pub fn doubled(&self, times: u32) -> Duration {
         let times = self.backoff.saturating_add(times).min(32);
         if times == 0 {
@@ -154,7 +155,7 @@ impl RttEstimator {
         (self.samples > 0).then_some(self.largest)
     }
 
-    /// RTTVAR, the mean deviation.
+    /// RTTVAR: smoothed mean deviation of the RTT.
     pub fn variation(&self) -> Duration {
         self.variation
     }
@@ -215,7 +216,7 @@ mod tests {
         assert_eq!(rtt.rto(), MS * 200);
     }
 
-    /// On a steady path of 600 ms, Linux's SRTT + max(200 ms, 4 RTTVAR) gives 800 ms; RFC 6298 gives 600 ms.
+    /// If the RTT is 600 ms throughout, Linux's SRTT + max(200 ms, 4 RTTVAR) gives 800 ms; RFC 6298 gives 600 ms.
     #[test]
     fn a_bound_of_the_variation_keeps_a_distance_from_the_round_trip() {
         for (above_srtt, expected) in [(false, MS * 600), (true, MS * 800)] {
@@ -226,8 +227,8 @@ mod tests {
         }
     }
 
-    /// RFC 4015 §3: the sample of 2 s replaces SRTT 100 ms and RTTVAR 10 ms. The result is SRTT 2 s, RTTVAR 1 s, RTO 6
-    /// s. A short sample keeps the old SRTT.
+    /// RFC 4015 §3: the values before the timeout are SRTT 100 ms and RTTVAR 10 ms. A sample of 2 s gives SRTT 2 s,
+    /// RTTVAR 1 s and RTO 6 s. A sample of 50 ms keeps SRTT at 100 ms and gives RTTVAR 25 ms.
     #[test]
     fn a_spurious_timeout_is_remembered() {
         for (measured, srtt, variation) in [(MS * 2000, MS * 2000, MS * 1000), (MS * 50, MS * 100, MS * 25)] {
@@ -247,7 +248,7 @@ mod tests {
         for _ in 0..200 {
             rtt.sample(&limits, MS * 42);
         }
-        // RTTVAR has decayed below G, so G replaces it (RFC 6298 §2.3). The sum is rounded up to the next tick.
+        // 4 RTTVAR has decayed below G, so the timeout is SRTT + G (RFC 6298 §2.3): 52 ms, rounded up to the next tick.
         assert_eq!(rtt.rto(), MS * 60);
     }
 }

@@ -8,7 +8,7 @@ use crate::receiver::ecn_echo::MarkEcho;
 use lasthop_wire::accecn::{AccEcnCounters, CounterOrder};
 use lasthop_wire::{Ecn, Flags, Segment};
 
-/// Feedback of marks to the peer, as negotiated.
+/// Mechanism that reports received marks to the peer, as negotiated.
 pub(super) enum MarkFeedbackSender {
     Echo(Box<dyn MarkEcho>),
     Accurate(Box<AccEcn>),
@@ -31,7 +31,7 @@ impl MarkFeedbackSender {
         }
     }
 
-    /// Handles arriving data. Returns the flags that later segments carry.
+    /// Handles arriving data with or without a mark. Returns the ECN flags that later segments carry.
     pub(super) fn on_data(&mut self, marked: bool) -> Flags {
         self.echo(|echo| echo.on_data(marked))
     }
@@ -63,8 +63,8 @@ pub(super) fn flags_of(field: u8) -> Flags {
     Flags(u16::from(field & 0b111) << 6)
 }
 
-/// Value of ACE in a SYN-ACK or in its ACK: encodes the code point with which the SYN or SYN-ACK arrived (RFC 9768
-/// Tables 2 and 3).
+/// Value of ACE in a SYN-ACK, or in the ACK of a SYN-ACK. The value encodes the code point with which the answered SYN
+/// or SYN-ACK arrived (RFC 9768 Tables 2 and 3).
 pub(super) fn handshake_field(arrived: Ecn) -> u8 {
     match arrived {
         Ecn::NotEct => 0b010,
@@ -78,19 +78,19 @@ pub(super) fn handshake_field(arrived: Ecn) -> u8 {
 pub(super) struct AccEcn {
     /// Code point with which the peer's SYN or SYN-ACK arrived.
     pub(super) handshake: Ecn,
-    /// Number of received packets with CE (r.cep).
+    /// Number of packets received with CE, plus the initial value 5 (r.cep).
     packets: u32,
-    /// Received bytes by code point.
+    /// Payload received by code point, bytes, plus the initial values.
     arrived: ByteCounts,
     /// Byte counters as reported in the last option.
     last_option: ByteCounts,
-    /// Whether the next segment carries an option in any case, to test the path (§3.2.3.2.1).
+    /// Whether the next segment carries an option even if no counter has changed, to test the path (§3.2.3.2.1).
     tests_path: bool,
     /// Whether the last received packet had CE.
     was_marked: bool,
     /// Number of packets with CE received since the last ACK.
     since_ack: u32,
-    /// Number of packets with CE that the peer has reported so far (s.cep).
+    /// Number of packets with CE that the peer has reported so far, plus the initial value 5 (s.cep).
     reported_packets: u32,
     /// Bytes with CE that the peer has reported so far (s.ceb).
     reported_bytes: u64,
@@ -112,7 +112,7 @@ struct ByteCounts {
 pub(super) struct MarkFeedback {
     /// Bytes newly reported with CE, at most `u32::MAX`.
     pub(super) marked: u32,
-    /// Whether the feedback is impossible, so that no ECN-capable packets may be sent from now on.
+    /// Whether the feedback contradicts itself, so that this endpoint may not send ECN-capable packets from now on.
     pub(super) mangled: bool,
 }
 
@@ -144,13 +144,13 @@ impl AccEcn {
         }
     }
 
-    /// Handles the arrival of a SYN-ACK with CE: this mark counts (§3.2.2.2).
+    /// Sets the packet counter after a SYN-ACK has arrived. A SYN-ACK with CE counts as a marked packet (§3.2.2.2).
     pub(super) fn count_syn_ack(&mut self) {
         self.packets = FIRST_PACKETS + u32::from(self.handshake == Ecn::Ce);
     }
 
-    /// Counts an acceptable packet. Returns whether to send an ACK immediately: for the first mark after an unmarked
-    /// packet, or for the second mark since the last ACK (§3.2.2.5.1).
+    /// Counts an acceptable packet. Returns whether to send an ACK immediately (§3.2.2.5.1): at the first mark after an
+    /// unmarked packet, or at the second and each later mark since the last ACK.
     pub(super) fn count(&mut self, ecn: Ecn, payload: u32) -> bool {
         let payload = u64::from(payload);
         match ecn {
@@ -171,18 +171,19 @@ impl AccEcn {
         flags_of((self.packets % ACE_WRAPS) as u8)
     }
 
-    /// Whether the next segment should carry an option. It then has room for fewer SACK blocks.
+    /// Whether the next segment should carry an option. A segment with the option has room for fewer SACK blocks.
     pub(super) fn is_due(&self) -> bool {
         self.tests_path || self.arrived != self.last_option
     }
 
-    /// Length of the option, bytes, for which full segments leave room; 0 before any ECN-capable packet has arrived.
+    /// Length of the option for which full segments leave room, bytes; 0 before any ECN-capable packet has arrived.
     pub(super) fn option_bytes(&self) -> u64 {
         if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
     }
 
-    /// Adds the option, if due, after the other options. The option must fit into `room` bytes and the header. It has
-    /// all counters that have ever changed, or at least the counters that changed since the last option (§3.2.3.3).
+    /// Adds the option, if due, after the other options. The option must fit into `room` bytes and into the option
+    /// space of the header. The option has all counters that have ever changed. If space is short, the option has at
+    /// least the counters that changed since the last option (§3.2.3.3).
     pub(super) fn add_option(&mut self, room: u64, segment: &mut Segment) {
         self.since_ack = 0;
         if !self.is_due() {
@@ -198,7 +199,7 @@ impl AccEcn {
         }
     }
 
-    /// Full option for a SYN-ACK (§3.2.3.2.1).
+    /// Option with all counters for a SYN-ACK (§3.2.3.2.1).
     pub(super) fn first_option(&self) -> AccEcnCounters {
         self.counters(3)
     }
@@ -208,17 +209,18 @@ impl AccEcn {
         AccEcnCounters::new(self.order(), fields, ect0, ce, ect1)
     }
 
-    /// Order of the counters in the option: the counter of the code point that has arrived comes first.
+    /// Order of the counters in the option: ECT(1) comes first if ECT(1) has arrived, otherwise ECT(0).
     fn order(&self) -> CounterOrder {
         if self.arrived.ect1 == FIRST_BYTES.ect1 { CounterOrder::Ect0First } else { CounterOrder::Ect1First }
     }
 
-    /// Number of counters up to the last one that has changed at any time, at least 1.
+    /// Number of counters, in the order of the option, up to the last counter that has ever changed; at least 1.
     fn fields(&self) -> u8 {
         self.fields_since(&FIRST_BYTES)
     }
 
-    /// Number of counters up to the last one that has changed since the last option.
+    /// Number of counters, in the order of the option, up to the last counter that has changed since the last option;
+    /// at least 1.
     fn needed(&self) -> u8 {
         self.fields_since(&self.last_option)
     }
@@ -240,12 +242,13 @@ impl AccEcn {
     pub(super) fn handle_handshake_ack(&mut self, field: u8) -> bool {
         self.reported_packets = FIRST_PACKETS + u32::from(field == handshake_field(Ecn::Ce));
         self.uses_feedback = field != 0;
-        // Our SYN-ACK was not ECN-capable, so these values show mangling. Unassigned values are ignored (Table 4, note
-        // 2).
+        // Our SYN-ACK was not ECN-capable, so values for ECT(1), ECT(0) or CE show that a node on the path mangles the
+        // ECN field. Unassigned values are ignored (Table 4, note 2).
         self.uses_feedback && !matches!(field, 0b011 | 0b100 | 0b110)
     }
 
-    /// Handles an ACK of `acked` new bytes, in segments of `mss` (§3.2.2.5.2, appendix A.1 and A.2).
+    /// Handles the feedback of an ACK for new data (§3.2.2.5.2, appendix A.1 and A.2). `field`: value of ACE; `acked`:
+    /// newly acknowledged bytes; `mss`: payload of a full segment, bytes.
     pub(super) fn handle_feedback(
         &mut self,
         field: u8,
@@ -254,13 +257,13 @@ impl AccEcn {
         mss: u64,
     ) -> MarkFeedback {
         if std::mem::take(&mut self.is_first) && field == 0 {
-            // A zero field means that a node clears these bits (§3.2.2.4).
+            // If ACE is zero in the first feedback, a node on the path clears the bits of ACE (§3.2.2.4).
             self.uses_feedback = false;
             return MarkFeedback { marked: 0, mangled: true };
         }
         if option.is_some() && !self.has_option {
-            // No counter starts at zero, so a node on the path has cleared the counters (§3.2.3.2.4). The option is
-            // ignored.
+            // The counters of ECT(0) and ECT(1) never start at zero. If one of them is zero in the first option, a node
+            // on the path has cleared the counters, and the option is ignored (§3.2.3.2.4).
             let is_cleared = option.is_some_and(|it| it.ect0() == Some(0) || it.ect1() == Some(0));
             self.has_option = !is_cleared;
         }
@@ -273,19 +276,20 @@ impl AccEcn {
                 let bytes = self.bytes_from_option(reported);
                 (if is_enough(bytes, least, safer, mss) { least } else { safer }, bytes)
             }
-            // If options arrive at all, the next option will report the rest.
+            // If options reach this endpoint, the next option will report any marks beyond `least`.
             None if self.has_option => (least, self.bytes_estimated(least, mss)),
             None => (safer, self.bytes_estimated(safer, mss)),
         };
         self.reported_packets = self.reported_packets.wrapping_add(packets);
-        // The feedback is impossible: it reports marked bytes but no marked packet, although ACE cannot have wrapped
-        // (§3.2.3.2.5).
+        // The feedback contradicts itself if it reports marked bytes but no marked packet, and too few segments for ACE
+        // to wrap (§3.2.3.2.5).
         let mangled = bytes > 0 && packets == 0 && segments < ACE_WRAPS;
         let marked = if self.uses_feedback { u32::try_from(bytes).unwrap_or(u32::MAX) } else { 0 };
         MarkFeedback { marked, mangled }
     }
 
-    /// Returns the marked bytes that the option newly reports. Corrects estimates that were too high.
+    /// Returns the number of marked bytes that the option newly reports. If an earlier estimate was too high, corrects
+    /// the estimate and returns 0.
     fn bytes_from_option(&mut self, reported: u32) -> u64 {
         let ahead = (u64::from(reported) + BYTES_WRAP - self.reported_bytes % BYTES_WRAP) % BYTES_WRAP;
         if ahead < BYTES_WRAP / 2 {
@@ -296,7 +300,8 @@ impl AccEcn {
         0
     }
 
-    /// Estimates the marked bytes from marked packets, until an option corrects the estimate (appendix A.3).
+    /// Estimates the number of marked bytes from the number of marked packets, until an option corrects the estimate
+    /// (appendix A.3).
     fn bytes_estimated(&mut self, packets: u32, mss: u64) -> u64 {
         let bytes = u64::from(packets) * mss;
         self.reported_bytes += bytes;
@@ -304,8 +309,8 @@ impl AccEcn {
     }
 }
 
-/// Largest number of marks that is possible if ACE has increased by `least` and `segments` were acknowledged at once
-/// (appendix A.2).
+/// Largest possible number of marked packets if ACE has increased by `least` and one ACK acknowledges `segments`
+/// segments (appendix A.2).
 fn safer(segments: u32, least: u32) -> u32 {
     match segments.checked_sub(least) {
         Some(more) => segments - more % ACE_WRAPS,
@@ -313,7 +318,7 @@ fn safer(segments: u32, least: u32) -> u32 {
     }
 }
 
-/// Whether the number of marked bytes shows that only `least` packets were marked, not `safer` (appendix A.2.2).
+/// Whether the number of marked bytes shows that `least` packets were marked, and not `safer` packets (appendix A.2.2).
 fn is_enough(bytes: u64, least: u32, safer: u32, mss: u64) -> bool {
     safer <= least || (bytes <= mss * u64::from(least) && 2 * bytes < mss * u64::from(safer))
 }
@@ -324,12 +329,12 @@ mod tests {
 
     const MSS: u64 = 1460;
 
-    /// RFC 9768 appendix A.2.1: with 9 segments, an increase by 2 means 2 marks; with 10 segments, it may mean 10
-    /// marks.
+    /// RFC 9768 appendix A.2.1: if an ACK for 9 segments increases ACE by 2, 2 packets were marked. If the ACK is for
+    /// 10 segments, 10 packets may have been marked.
     #[test]
     fn three_bits_that_may_have_gone_round_are_read_as_if_they_had() {
         assert_eq!((safer(9, 2), safer(10, 2)), (2, 10));
-        // §3.2.2.5.2: a larger number of marks than of segments is accepted.
+        // §3.2.2.5.2: the number of marks may exceed the number of acknowledged segments.
         assert_eq!(safer(1, 3), 3);
     }
 
@@ -350,7 +355,8 @@ mod tests {
         assert_eq!(accecn.reported_bytes, 33_555_893);
     }
 
-    /// The sender learns of every mark in a long sequence, with and without the option, at two segments per ACK.
+    /// The feedback reports every mark of a long sequence to the sender, with and without the option. Each ACK
+    /// acknowledges two segments.
     #[test]
     fn no_mark_is_lost() {
         for options in [true, false] {
@@ -373,8 +379,8 @@ mod tests {
         }
     }
 
-    /// Twenty lost ACKs with 40 marks leave ACE unchanged. The option or the number of segments still reveals all marks
-    /// (§3.2.2.5).
+    /// If 20 ACKs with 40 marks are lost, ACE has the same value again. The option or the number of acknowledged
+    /// segments still reveals all marks (§3.2.2.5).
     #[test]
     fn lost_acks_hide_no_marks() {
         for options in [true, false] {
@@ -391,8 +397,9 @@ mod tests {
         }
     }
 
-    /// §3.2.3.3: if only ECT(1) has arrived, the option needs one counter of AccECN1; after a mark it needs two. If
-    /// only eight bytes are left, or five after a mark, the option is shortened or omitted.
+    /// §3.2.3.3: if only ECT(1) has arrived, the option needs one counter, in the order of AccECN1. After a mark the
+    /// option needs two counters. If only 8 bytes are left, the option has two counters; if only 4 bytes are left, the
+    /// option is omitted.
     #[test]
     fn the_option_is_as_long_as_it_must_be() {
         let mut accecn = AccEcn::new(Ecn::NotEct);

@@ -19,8 +19,8 @@ impl Endpoint {
         }
         let bare = self.agreed.timestamps && segment.timestamps.is_none();
         if bare && !segment.flags.has(Flags::RST | Flags::SYN) {
-            // All segments of this connection carry the negotiated timestamps (RFC 7323 §3.2). Segments of a new
-            // connection may not.
+            // Drops a segment without the negotiated timestamps (RFC 7323 §3.2). A reset may lack timestamps, and so
+            // may a SYN, which may belong to a new connection.
             return;
         }
         let Some(range) = self.acceptable(now, segment) else {
@@ -42,11 +42,12 @@ impl Endpoint {
             return;
         }
         if self.state == State::TimeWait && range.start > self.receiver.next() {
-            // The peer sends no data after its FIN.
+            // The peer sends no data after its FIN, so a segment beyond the FIN is invalid.
             return self.challenge(now);
         }
         self.last_arrival = now;
-        // TS.Recent changes only here: a forged segment with an unacceptable ACK must not change it.
+        // TS.Recent changes only after the check of the ACK, so that a forged segment with an unacceptable ACK cannot
+        // change TS.Recent.
         if let Some(stamps) =
             segment.timestamps.filter(|_| self.agreed.timestamps && range.start <= self.last_ack)
         {
@@ -67,7 +68,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether the peer's SYN-ACK crossed ours (RFC 9293 §3.5, Fig. 7). Its SYN is old, but its ACK is the awaited one.
+    /// Whether the peer's SYN-ACK crossed ours (RFC 9293 §3.5, Fig. 7). The SYN in this SYN-ACK was received before,
+    /// but the ACK is the first for our SYN.
     fn completes_simultaneous_open(&self, segment: &Segment) -> bool {
         let Segment { seq, ack, flags, .. } = *segment;
         flags.has(Flags::SYN) && flags.has(Flags::ACK) && seq == self.irs && ack == self.iss.at(1)
@@ -75,8 +77,8 @@ impl Endpoint {
 
     /// Returns the range of the segment, if its sequence numbers are in the window (RFC 9293 §3.4, Table 6) and its
     /// timestamp passes PAWS. If the window is closed, a data segment at RCV.NXT is acceptable, but without its data
-    /// (§3.10.7.4). A pure ACK at the right edge is also acceptable: a peer that has filled the window sends its ACKs
-    /// from there, even if part of its data is lost.
+    /// (§3.10.7.4). A pure ACK at the right edge is also acceptable: if a peer has filled the window, its ACKs have
+    /// this sequence number even after a loss of its data.
     #[inline]
     fn acceptable(&self, now: Time, segment: &Segment) -> Option<Range> {
         let next = self.receiver.next();
@@ -105,7 +107,7 @@ impl Endpoint {
         is_past && !segment.flags.has(Flags::RST) && !self.has_outdated_stamp(now)
     }
 
-    /// Range of an unacceptable segment, if all of it was received before.
+    /// Range of an unacceptable segment with data, if all data of the segment was received before.
     fn received_before(&self, now: Time, segment: &Segment) -> Option<Range> {
         let next = self.receiver.next();
         let start = self.irs.offset_of(segment.seq, next)?;
@@ -117,7 +119,7 @@ impl Endpoint {
     /// (RFC 7323 §5.5).
     #[cold]
     fn has_outdated_stamp(&self, now: Time) -> bool {
-        // A clock with a shorter tick wraps sooner.
+        // A timestamp clock with a tick below 1 ms advances by half of its range in less than 24 days.
         let half_round = Duration::from_nanos(u64::from(self.tick) << 31);
         now.since(self.last_arrival) >= LONGEST_SILENCE.min(half_round)
     }
@@ -139,15 +141,15 @@ impl Endpoint {
                 self.challenge(now)
             };
         }
-        // The segment may be a duplicate. The peer must learn that its data has arrived.
+        // The segment may be a duplicate whose ACK was lost, so the peer needs another ACK.
         if let Some(range) = self.received_before(now, segment) {
             self.receiver.note_duplicate(range);
             let is_recent = self.receiver.next() - range.start <= self.receiver.largest_window();
             if let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps && is_recent)
                 && self.acceptable_ack(segment).is_some()
             {
-                // TS.Recent takes the timestamp of the duplicate. The timestamp of the first copy, whose ACK was lost,
-                // would make the RTT too long (RFC 7323 §4.3, 2).
+                // TS.Recent takes the timestamp of the duplicate, so that the ACK echoes the duplicate. An echo of the
+                // first copy, whose ACK was lost, would make the peer's RTT sample too long (RFC 7323 §4.3, 2).
                 self.ts_recent = stamps.value;
             }
         }
@@ -157,8 +159,8 @@ impl Endpoint {
         }
     }
 
-    /// Handles a reset. A reset closes the connection only at exactly RCV.NXT; elsewhere in the window, a challenge ACK
-    /// answers the reset (RFC 5961 §3).
+    /// Handles a reset. A reset closes the connection only if its sequence number is exactly RCV.NXT. At any other
+    /// number in the window, a challenge ACK answers the reset (RFC 5961 §3).
     #[cold]
     fn handle_reset(&mut self, now: Time, segment: &Segment) {
         if segment.seq != self.irs.at(self.receiver.next()) {
@@ -187,19 +189,20 @@ impl Endpoint {
             self.establish(now, window);
         }
         let Some(ack) = ack else {
-            // The ACK is for data that was never sent, or is too old for this connection (RFC 5961 §5).
+            // The ACK acknowledges data that was never sent, or is too old for this connection (RFC 5961 §5).
             self.challenge(now);
             return false;
         };
         if ack < una {
-            // The ACK is old, but its data and its SACK reports may be new.
+            // The ACK number is old, but the data and the SACK blocks of the segment may be new.
             if self.agreed.sack && !segment.sack.is_empty() {
                 self.process_overtaken_ack(now, segment, at, ack);
             }
             return true;
         }
         if ack == una && self.state == State::Established && self.expects_no_ack(segment) {
-            // Only the peer sends data. Each of its segments carries such an ACK, which only updates the window.
+            // If only the peer sends data, all its segments carry the same ACK number. Such an ACK only updates the
+            // window.
             self.sending.update_window(at, ack, window);
             return true;
         }
@@ -225,7 +228,7 @@ impl Endpoint {
         let news = Ack {
             ack,
             window,
-            // A report of a damaged segment is not a duplicate ACK, either.
+            // A report of a damaged segment is handled like data here, because the report is not a duplicate ACK.
             carries_data: segment.sequence_space() > 0 || segment.damaged().is_some(),
             sack,
             stamps: segment.timestamps.filter(|_| self.agreed.timestamps),
@@ -247,8 +250,8 @@ impl Endpoint {
         }
     }
 
-    /// Handles an ACK that a later ACK overtook. Only its SACK blocks count (RFC 6675 §5; Linux's `old_ack`). The next
-    /// ACK repeats its marks.
+    /// Handles an ACK that a later ACK overtook. Only the SACK blocks of the overtaken ACK count (RFC 6675 §5; Linux's
+    /// `old_ack`). The next ACK repeats the report of congestion marks.
     #[cold]
     fn process_overtaken_ack(&mut self, now: Time, segment: &Segment, at: u64, ack: u64) {
         let una = self.sender().scoreboard().una();
@@ -265,7 +268,8 @@ impl Endpoint {
         self.sending.created().handle_ack(now, &news, &mut self.log);
     }
 
-    /// Whether the segment cannot acknowledge or report anything: nothing is outstanding, and marks are not reported.
+    /// Whether the segment can neither acknowledge data nor report anything: no data is outstanding, ECN is not
+    /// negotiated, and the segment has no SACK blocks and no damage report.
     #[inline]
     fn expects_no_ack(&self, segment: &Segment) -> bool {
         self.sending
@@ -283,7 +287,8 @@ impl Endpoint {
         }
     }
 
-    /// Acknowledged offset, if acceptable: the data was sent, and the ACK is not too old (RFC 5961 §5).
+    /// Offset that the segment acknowledges, if acceptable: the data below the offset was sent, and the ACK is not too
+    /// old (RFC 5961 §5).
     #[inline]
     fn acceptable_ack(&self, segment: &Segment) -> Option<u64> {
         let acceptable = self.sending.oldest_ack()..=self.sending.may_acknowledge();
@@ -320,7 +325,8 @@ impl Endpoint {
         arriving: &Arriving,
         mark_is_urgent: bool,
     ) {
-        // Data beyond the window is cut off (RFC 9293 §3.10.7.4). A FIN at the right edge needs no room.
+        // Data beyond the window is discarded (RFC 9293 §3.10.7.4). A FIN at the right edge is accepted, because a FIN
+        // needs no buffer space.
         let range = Range { start: sent.start, end: sent.end.min(self.receiver.edge().max(sent.start)) };
         let fin = segment.flags.has(Flags::FIN) && range.end == sent.end;
         if range.is_empty() && !fin {
@@ -328,7 +334,8 @@ impl Endpoint {
             return;
         }
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
-            // The peer's FIN arrived earlier, so this segment is a retransmission and is acknowledged again.
+            // The peer's FIN arrived earlier, so this segment is a retransmission. The receiver acknowledges the
+            // segment again.
             self.receiver.acknowledge_now();
             return;
         }

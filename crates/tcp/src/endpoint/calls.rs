@@ -17,7 +17,7 @@ impl Endpoint {
         }
     }
 
-    /// Adds `bytes` to the data to send; ignored after [`Endpoint::close`].
+    /// Adds `bytes` bytes to the data to send; has no effect after [`Endpoint::close`].
     pub fn write(&mut self, bytes: u64) {
         if self.is_synchronised() {
             self.sender_mut().write(bytes);
@@ -46,7 +46,7 @@ impl Endpoint {
         self.state = next;
     }
 
-    /// As [`Endpoint::close`], but also works before the connection is open. The FIN follows the written data.
+    /// Closes like [`Endpoint::close`], but also works before the connection is open. The FIN follows the written data.
     pub fn close_when_sent(&mut self) {
         match self.state {
             State::Closed | State::Listen | State::SynSent => self.closes_when_open = true,
@@ -60,12 +60,12 @@ impl Endpoint {
         self.end(EndReason::Aborted);
     }
 
-    /// Records that the application leaves `bytes` of the delivered data unread in the receive buffer.
+    /// Records that the application leaves `bytes` bytes of the delivered data unread in the receive buffer.
     pub fn hold_unread(&mut self, bytes: u64) {
         self.receiver.hold_unread(bytes, self.agreed.shift);
     }
 
-    /// Sets Nagle's algorithm: if on, short segments wait while data is outstanding (RFC 9293 §3.7.4).
+    /// Turns Nagle's algorithm on or off. If on, a short segment waits while data is outstanding (RFC 9293 §3.7.4).
     pub fn set_nagle(&mut self, nagle: bool) {
         Arc::make_mut(&mut self.config).nagle = nagle;
         if let Some(sender) = self.sending.sender_mut() {
@@ -73,7 +73,7 @@ impl Endpoint {
         }
     }
 
-    /// Sets the user timeout for unacknowledged data (RFC 9293 §3.8.3, RFC 5482); `None` means never.
+    /// Sets the user timeout for unacknowledged data (RFC 9293 §3.8.3, RFC 5482); `None` means no limit.
     pub fn set_user_timeout(&mut self, limit: Option<Duration>) {
         Arc::make_mut(&mut self.config).user_timeouts.data = limit;
         if let Some(sender) = self.sending.sender_mut() {
@@ -81,7 +81,7 @@ impl Endpoint {
         }
     }
 
-    /// Sets the parameters of keep-alive; `None` turns it off.
+    /// Sets the parameters of keep-alive; `None` turns keep-alive off.
     pub fn set_keep_alive(&mut self, now: Time, keep_alive: Option<KeepAlive>) {
         Arc::make_mut(&mut self.config).keep_alive = keep_alive;
         self.keep_alive_probes.reset();

@@ -2,7 +2,8 @@
 
 use lasthop_base::{Duration, Time};
 
-/// Token bucket of one connection. A bucket that connections share would leak information to attackers.
+/// Token bucket of one connection. Connections do not share a bucket, because a shared bucket would leak information to
+/// attackers.
 #[derive(Debug)]
 pub(super) struct Challenges {
     most: u32,
@@ -14,9 +15,10 @@ pub(super) struct Challenges {
 const SPAN: Duration = Duration::from_secs(5);
 
 impl Challenges {
-    /// Allows at most `in_five_seconds` challenge ACKs, but at least 2, in any five seconds.
+    /// Limits challenge ACKs to `in_five_seconds` in any five seconds. A limit below 2 counts as 2.
     pub(super) fn new(in_five_seconds: u32) -> Challenges {
-        // The bucket starts full and is refilled once in five seconds. Its size is therefore half of the limit.
+        // A full bucket allows `most` ACKs at once, and the refill allows `most` more ACKs in five seconds. The size of
+        // the bucket is therefore half of the limit.
         let most = (in_five_seconds / 2).max(1);
         Challenges { most, left: most, since: Time::ZERO }
     }

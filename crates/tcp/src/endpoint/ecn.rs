@@ -4,7 +4,7 @@ use super::accecn::{AccEcn, MarkFeedback, MarkFeedbackSender, field_of, flags_of
 use super::{Arriving, Endpoint};
 use lasthop_wire::{Ecn, Flags, Segment};
 
-/// Feedback of congestion marks from receiver to sender.
+/// Kind of feedback about congestion marks from receiver to sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Feedback {
     /// No feedback.
@@ -16,14 +16,14 @@ pub enum Feedback {
     Accurate,
 }
 
-/// Number of unanswered SYNs or SYN-ACKs after which AccECN is no longer offered (RFC 9768 §3.1.4).
+/// Number of unanswered SYNs or SYN-ACKs after which further SYNs or SYN-ACKs do not offer AccECN (RFC 9768 §3.1.4).
 const ACCECN_TRIES: u32 = 2;
 
-/// Number of unanswered SYNs after which classic ECN is no longer offered, because a node may drop SYNs with ECN (RFC
-/// 3168 §6.1.1.1, as Linux).
+/// Number of unanswered SYNs after which further SYNs do not offer classic ECN, because a node may drop SYNs with ECN
+/// (RFC 3168 §6.1.1.1, as Linux).
 const CLASSIC_TRIES: u32 = 1;
 
-/// Feedback that a host with AccECN chooses for a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
+/// Feedback that a host with AccECN chooses for a SYN with value `field` of AE, CWR and ECE (RFC 9768 §3.1.2, §3.1.3).
 fn feedback_for_syn(field: u8) -> Feedback {
     match field {
         0b000 => Feedback::None,
@@ -32,18 +32,19 @@ fn feedback_for_syn(field: u8) -> Feedback {
     }
 }
 
-/// Feedback chosen for a SYN-ACK with these bits that answers an AccECN SYN.
+/// Feedback that a host with AccECN chooses for a SYN-ACK with value `field` of AE, CWR and ECE, which answers an
+/// AccECN SYN.
 fn feedback_for_syn_ack(field: u8) -> Feedback {
     match field {
-        // The server has no ECN, or reflects the bits.
+        // The server does not support ECN, or only reflects the bits of the SYN.
         0b000 | 0b111 => Feedback::None,
         0b001 => Feedback::Classic,
         _ => Feedback::Accurate,
     }
 }
 
-/// Whether a SYN-ACK reports that our SYN arrived as sent, not ECN-capable (RFC 9768 §3.2.2.3). Includes the reserved
-/// value 0b101.
+/// Whether a SYN-ACK with value `field` of AE, CWR and ECE reports that our SYN arrived as sent, not ECN-capable (RFC
+/// 9768 §3.2.2.3). The reserved value 0b101 counts as such a report.
 fn reports_not_ect(field: u8) -> bool {
     matches!(field, 0b010 | 0b101)
 }
@@ -61,7 +62,8 @@ impl Endpoint {
         }
     }
 
-    /// Sets the code point of data packets and the feedback. `arrived`: code point of the peer's SYN or SYN-ACK.
+    /// Sets the code point of data packets, and the mechanism that reports marks to the peer. `arrived`: code point of
+    /// the peer's SYN or SYN-ACK.
     pub(super) fn begin_ecn(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
         let is_accurate = self.agreed.ecn == Feedback::Accurate;
         self.mark_feedback = if is_accurate {
@@ -83,9 +85,9 @@ impl Endpoint {
         };
     }
 
-    /// Handles a retransmitted SYN of the peer; the result of the negotiation stays. If this SYN offers no ECN, nothing
-    /// ECN-capable is sent, and the SYN-ACK does not offer classic ECN (RFC 3168 §6.1.1, RFC 9768 §3.1.5). The SYN-ACK
-    /// encodes `arrived` (§3.1.2).
+    /// Handles a retransmitted SYN of the peer. The negotiated feedback does not change. If this SYN offers no ECN,
+    /// nothing ECN-capable is sent, and the SYN-ACK does not offer classic ECN (RFC 3168 §6.1.1, RFC 9768 §3.1.5). The
+    /// SYN-ACK encodes `arrived`, the code point of this SYN (§3.1.2).
     pub(super) fn handle_repeated_syn(&mut self, syn: &Segment, arrived: Ecn) {
         if field_of(syn.flags) == 0 {
             self.data_ecn = Ecn::NotEct;
@@ -109,7 +111,8 @@ impl Endpoint {
             (true, Feedback::Classic) if self.data_ecn == Ecn::NotEct => Flags::default(),
             (true, Feedback::Classic) => Flags::ECE,
             (true, Feedback::Accurate) if has_failed => {
-                // This SYN-ACK is without ECN, and may be the last one that the peer receives (RFC 9768 §3.1.5).
+                // This SYN-ACK does not offer ECN, and may be the only SYN-ACK that the peer receives (RFC 9768
+                // §3.1.5).
                 self.data_ecn = Ecn::NotEct;
                 Flags::default()
             }
@@ -120,8 +123,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns whether the ACK's marks reduce the window like a loss (never with a scalable control), and the number of
-    /// newly marked bytes.
+    /// Returns two results: whether the marks that the ACK reports reduce cwnd like a loss (never with a scalable
+    /// control), and the number of newly marked bytes.
     #[inline]
     pub(super) fn reported_marks(
         &mut self,
@@ -151,8 +154,8 @@ impl Endpoint {
             }
             return 0;
         }
-        // An ACK that acknowledges nothing new may have been overtaken (RFC 9768 §3.2.2.2). The next ACK repeats its
-        // feedback.
+        // An ACK that acknowledges no new data may have been overtaken by a later ACK (RFC 9768 §3.2.2.2). The next ACK
+        // repeats the feedback.
         if acked == 0 {
             return 0;
         }
@@ -182,7 +185,7 @@ impl Endpoint {
 mod tests {
     use super::*;
 
-    /// RFC 9768 Table 2, and the rules of its §3.1.2 and §3.1.3.
+    /// RFC 9768 Table 2, and the rules in RFC 9768 §3.1.2 and §3.1.3.
     #[test]
     fn what_is_agreed_on() {
         use Feedback::{Accurate, Classic, None};

@@ -7,12 +7,12 @@ use crate::sender::{FullSegment, Outgoing};
 use lasthop_base::Time;
 use lasthop_wire::{Ecn, Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
 
-/// Bytes of a SACK option without blocks, with padding.
+/// Length of a SACK option without blocks, padding included, bytes.
 const SACK_HEADER: u64 = 4;
-/// Bytes of each block of a SACK option.
+/// Length of each block of a SACK option, bytes.
 const SACK_BLOCK: u64 = 8;
 
-/// Properties of a segment for the driver.
+/// Properties of a segment to send that are not part of the segment itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendInfo {
     /// See [`Sending::is_retransmission`].
@@ -21,7 +21,7 @@ pub struct SendInfo {
     pub priority: Priority,
     /// See [`Sending::ecn`].
     pub ecn: Ecn,
-    /// Whether another segment may follow now. If false, no segment follows.
+    /// Whether another segment may follow at this time. If false, the driver need not poll again now.
     pub more: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct SendInfo {
 pub struct Sending {
     /// The segment.
     pub segment: Segment,
-    /// Whether this is a retransmission.
+    /// Whether the segment is a retransmission.
     pub is_retransmission: bool,
     /// Priority of the packet.
     pub priority: Priority,
@@ -49,7 +49,7 @@ impl Default for SendInfo {
 }
 
 impl Endpoint {
-    /// Writes the next segment into `segment` and `sent`. Returns whether there is a segment.
+    /// Writes the next segment into `segment` and its properties into `sent`. Returns whether a segment is due.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment, sent: &mut SendInfo) -> bool {
         if self.special.is_some() || self.state != State::Established {
@@ -66,7 +66,7 @@ impl Endpoint {
             }
             Some(sender) => {
                 if !sender.has_nothing_to_send(now) {
-                    // Shortcut for nearly all data: sends the next full segment on the fast path.
+                    // Fast path for nearly all data: sends the next full segment.
                     if let Some(full) = sender.send_full(now) {
                         self.write_full(now, &full, segment, sent);
                         return true;
@@ -77,14 +77,15 @@ impl Endpoint {
                 }
             }
         }
-        // No data is to be sent, so nothing follows this ACK.
+        // No data may be sent now, so no segment follows this ACK.
         let Some(ack) = self.receiver.poll_ack() else { return false };
         self.write_ack(now, ack, segment);
         *sent = SendInfo { more: false, ..BARE };
         true
     }
 
-    /// As [`Endpoint::next_segment`], for a connection that is opening or closing, and for special segments.
+    /// Returns the next segment, like [`Endpoint::next_segment`], of a connection that is opening or closing. Also
+    /// returns special segments.
     #[cold]
     fn next_outside_established(&mut self, now: Time, segment: &mut Segment) -> Option<SendInfo> {
         if self.special.is_some() || !self.is_synchronised() {
@@ -153,7 +154,7 @@ impl Endpoint {
     }
 
     fn reset(&self, now: Time, seq: Seq, ack: Option<Seq>) -> Segment {
-        // The echo is invalid in a segment without ACK (RFC 7323 §3.2), so it is zero.
+        // In a segment without ACK, the echo is invalid and must be zero (RFC 7323 §3.2).
         let echo = if ack.is_some() { self.ts_recent } else { 0 };
         let stamps = Timestamps { echo, ..self.stamp(now) };
         Segment {
@@ -179,7 +180,8 @@ impl Endpoint {
         self.log.frequent.acks_sent += 1;
     }
 
-    /// As [`Endpoint::write_ack`], for less usual ACKs. Not inlined, to keep the common path small.
+    /// Writes an ACK, like [`Endpoint::write_ack`], outside of the common path. Not inlined, to keep the common path
+    /// small.
     #[cold]
     fn write_separate_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) -> SendInfo {
         self.write_bare(now, self.sending.nxt(), ack, segment);
@@ -193,7 +195,8 @@ impl Endpoint {
         self.write_header(now, start, (ack, window), (0, u64::MAX), segment);
     }
 
-    /// Fast version of [`Endpoint::write_data`] for a full segment of new data. More data must follow.
+    /// Writes a full segment of new data, faster than [`Endpoint::write_data`]. More data must follow, so the segment
+    /// needs neither PSH nor FIN.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_full(&mut self, now: Time, full: &FullSegment, segment: &mut Segment, sent: &mut SendInfo) {
         let FullSegment { range, room, priority, cwr, more } = *full;
@@ -234,8 +237,8 @@ impl Endpoint {
         SendInfo { is_retransmission, priority, ecn, more }
     }
 
-    /// Writes the header of a segment that is neither SYN nor RST. The segment has `len` bytes from `start`, and `room`
-    /// bytes are left for options.
+    /// Writes the header of a segment that is neither SYN nor RST. `start`: offset of the payload; `len`: payload,
+    /// bytes; `room`: space for SACK and AccECN options, bytes.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_header(
         &mut self,
@@ -246,7 +249,7 @@ impl Endpoint {
         segment: &mut Segment,
     ) {
         self.last_ack = ack;
-        // The fields are written one by one: unused SACK blocks keep their old values.
+        // Writes each field separately, so that the unused SACK blocks are not written.
         segment.seq = self.iss.at(start);
         segment.ack = self.irs.at(ack);
         segment.len = len as u32;
@@ -283,8 +286,8 @@ impl Endpoint {
             .emit_sack_blocks(most, |range| segment.sack.push(irs.at(range.start), irs.at(range.end)));
     }
 
-    /// Number of SACK blocks that fit: four without other options, three with timestamps (RFC 2018 §3), two with
-    /// AccECN's counters.
+    /// Number of SACK blocks that fit into the header: four without other options, three with timestamps (RFC 2018 §3),
+    /// two with an AccECN option.
     fn most_blocks(&self) -> usize {
         if self.agreed.ecn == Feedback::Accurate
             && self.mark_feedback.accecn().is_some_and(|accecn| accecn.is_due())
@@ -294,7 +297,7 @@ impl Endpoint {
         if self.agreed.timestamps { SackBlocks::CAPACITY - 1 } else { SackBlocks::CAPACITY }
     }
 
-    /// Makes data segments shorter, so that SACK blocks and AccECN's counters fit (RFC 9293 §3.7.1, RFC 6691 §3).
+    /// Shortens data segments, so that SACK blocks and AccECN's counters fit (RFC 9293 §3.7.1, RFC 6691 §3).
     #[cold]
     pub(super) fn leave_room_for_options(&mut self) {
         if self.sending.sender().is_none() {
@@ -326,7 +329,7 @@ fn fill(sent: &mut SendInfo, what: Option<SendInfo>) -> bool {
 }
 
 impl Reason {
-    /// Whether the reason is a detected loss, rather than a timer or a suspicion.
+    /// Whether the retransmission follows a detected loss, instead of an expired timer or a mere suspicion.
     pub const fn is_seen_loss(self) -> bool {
         matches!(self, Reason::FastRetransmit | Reason::Hole)
     }

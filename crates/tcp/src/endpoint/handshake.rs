@@ -14,23 +14,23 @@ pub(super) struct Handshake {
     timer: Time,
     pub(super) pending: bool,
     rtt: RttEstimator,
-    /// Time of the first SYN.
+    /// Time of the first SYN or SYN-ACK.
     begun_at: Time,
-    /// Sending time of the SYN, if it was sent only once.
+    /// Sending time of the SYN or SYN-ACK, if sent only once.
     pub(super) sent_at: Option<Time>,
 }
 
-/// Bytes of the timestamps option with padding (RFC 7323 appendix A).
+/// Length of the timestamps option, padding included, bytes (RFC 7323 appendix A).
 pub(super) const TIMESTAMP_BYTES: u32 = 12;
-/// Initial timeout of data if the SYN's timer has expired (RFC 6298 §5.7).
+/// Initial RTO for data if the retransmission timer of the SYN has expired (RFC 6298 §5.7).
 const SYN_LOST_RTO: Duration = Duration::from_secs(3);
-/// Smallest MSS that is accepted, as a defence: no link needs a smaller one.
+/// Smallest MSS that is accepted from a peer, bytes; a defence against attacks. No link needs a smaller MSS.
 pub(super) const SMALLEST_MSS: u32 = 64;
 
-/// Whether this segment requests a connection from a listener.
+/// Whether `segment` requests a connection from a listener.
 ///
 /// A SYN with FIN does not request a connection, as in Linux. RFC 9293 §3.10.7.2 would queue the FIN. However, only
-/// T/TCP (historic, RFC 6247) sent such segments, and attackers send them to evade filters.
+/// T/TCP (historic, RFC 6247) used SYNs with FIN, and attackers use SYNs with FIN to evade filters.
 pub fn opens(segment: &Segment) -> bool {
     segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK | Flags::RST | Flags::FIN)
 }
@@ -82,7 +82,7 @@ impl Endpoint {
         }
     }
 
-    /// Handles a reset while the connection is not open: returns to LISTEN (RFC 9293 §3.10.7.4).
+    /// Returns to LISTEN because of a reset or a SYN in SYN-RECEIVED (RFC 9293 §3.10.7.4).
     pub(super) fn return_to_listen(&mut self) {
         self.state = State::Listen;
         (self.handshake, self.syn_repeats) = (None, 0);
@@ -90,12 +90,12 @@ impl Endpoint {
         (self.echoed, self.data_ecn) = (Flags::default(), Ecn::NotEct);
         self.ts_recent = 0;
         self.receiver.stop();
-        // The next peer may offer other options, so the sender is created again.
+        // Discards the sender, because the next peer may offer other options.
         self.sending.discard_sender(&mut self.pending_sender, self.config.segment);
     }
 
-    /// Handles a segment in LISTEN (RFC 9293 §3.10.7.2). Data of a SYN is discarded and not acknowledged, because its
-    /// source is not verified yet; the peer will retransmit the data.
+    /// Handles a segment in LISTEN (RFC 9293 §3.10.7.2). Data of a SYN is discarded and not acknowledged, because the
+    /// source of the SYN is not verified yet. The peer will retransmit the data.
     pub(super) fn handle_in_listen(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if segment.flags.has(Flags::RST) {
             return;
@@ -149,7 +149,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether this segment is a retransmission of the SYN that began this connection, which is not yet open.
+    /// Whether `segment` is a retransmission of the SYN that began this connection, and the connection is not open yet.
     pub(super) fn is_repeated_syn(&self, now: Time, segment: &Segment) -> bool {
         self.state == State::SynReceived
             && opens(segment)
@@ -157,8 +157,8 @@ impl Endpoint {
             && !self.fails_paws(now, segment)
     }
 
-    /// Retransmits the SYN-ACK, as Linux does, because a peer in SYN-SENT ignores a bare ACK. The rate is limited as
-    /// for challenge ACKs, because SYNs may be forged.
+    /// Retransmits the SYN-ACK, as Linux does, because a peer in SYN-SENT ignores a bare ACK. The rate limit of
+    /// challenge ACKs applies, because SYNs may be forged.
     pub(super) fn retransmit_syn_ack(&mut self, now: Time, syn: &Segment, arriving: &Arriving) {
         if !self.challenges.take(now) {
             return;
@@ -175,8 +175,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether this is a retransmitted SYN-ACK of a connection with AccECN. Our ACK was probably lost, because nothing
-    /// else has arrived.
+    /// Whether `segment` is a retransmitted SYN-ACK of a connection with AccECN. Neither data nor an ACK for data has
+    /// arrived, so our ACK of the SYN-ACK was probably lost.
     pub(super) fn is_repeated_syn_ack(&self, segment: &Segment) -> bool {
         self.agreed.ecn == Feedback::Accurate
             && self.role == Role::Active
@@ -186,8 +186,8 @@ impl Endpoint {
             && (self.receiver.next(), self.sending.una()) == (1, 1)
     }
 
-    /// Repeats the ACK of the handshake, which encodes the code point of this SYN-ACK (RFC 9768 §3.2.2.1). The rate is
-    /// limited as for challenge ACKs.
+    /// Repeats the ACK of the handshake, which encodes the code point of the repeated SYN-ACK (RFC 9768 §3.2.2.1). The
+    /// rate limit of challenge ACKs applies.
     pub(super) fn acknowledge_repeated_syn_ack(&mut self, now: Time, arrived: Ecn) {
         if self.challenges.take(now) {
             self.log.rare().challenges += 1;
@@ -201,7 +201,7 @@ impl Endpoint {
         self.config.user_timeouts.syn.map_or(Time::NEVER, |limit| begun_at + limit)
     }
 
-    /// Opens the connection, because our SYN is acknowledged. `window`: the peer's advertised window, bytes.
+    /// Opens the connection, because our SYN is acknowledged. `window`: window that the peer advertises, bytes.
     pub(super) fn establish(&mut self, now: Time, window: u64) {
         self.state = State::Established;
         if self.syn_repeats > 1 {
@@ -215,7 +215,7 @@ impl Endpoint {
         let sent_at = self.handshake.take().and_then(|handshake| handshake.sent_at);
         let rtt = sent_at.map(|sent_at| now.since(sent_at));
         self.sending.open(&mut self.pending_sender, window, rtt, first_timeout);
-        // If each ACK carries feedback of marks, or if the fast path is disabled, a sender must exist from the start.
+        // If ACKs carry feedback of marks, or if the fast path is disabled, a sender must exist from the start.
         if self.unsent() > 0 || self.agreed.ecn != Feedback::None || !self.config.has_fast_path {
             self.sender();
         }
@@ -246,7 +246,7 @@ impl Endpoint {
             self.ts_recent = stamps.value;
         }
         let peer_mss = syn.mss.map_or(self.config.default_mss, u32::from).max(SMALLEST_MSS);
-        // Only options that are actually sent reduce the payload (RFC 9293 §3.7.1, MUST-16).
+        // Only options that segments actually carry reduce the payload (RFC 9293 §3.7.1, MUST-16).
         let option_bytes = if timestamps { TIMESTAMP_BYTES } else { 0 };
         let mss = peer_mss.min(self.largest_mss()).saturating_sub(option_bytes).max(1);
         let falls_back = !self.agreed.sack && self.sending.sender().is_some_and(|sender| sender.uses_sack());
@@ -255,13 +255,13 @@ impl Endpoint {
         }
     }
 
-    /// Value of our MSS option, bytes: payload and options of a segment (RFC 6691 §2).
+    /// Value of our MSS option: payload of a full segment plus the timestamps option if offered, bytes (RFC 6691 §2).
     fn largest_mss(&self) -> u32 {
         let option_bytes = if self.config.timestamps { TIMESTAMP_BYTES } else { 0 };
         self.config.segment.saturating_add(option_bytes)
     }
 
-    /// Smallest shift with which the 16-bit field can express our largest window (RFC 7323 §2.3).
+    /// Smallest window scale with which the 16-bit window field can express our largest window (RFC 7323 §2.3).
     pub(super) fn own_shift(&self) -> u8 {
         let largest = self.receiver.largest_window();
         (0..14).find(|shift| largest >> shift <= u64::from(u16::MAX)).unwrap_or(14)
@@ -293,8 +293,8 @@ impl Endpoint {
             timestamps: timestamps.then(|| self.stamp(now)),
             ..Segment::default()
         };
-        // Only the first SYN-ACK carries the option, because a node may drop packets with unknown options (RFC 9768
-        // §3.2.3.2.2).
+        // Only the first SYN-ACK carries the AccECN option, because a node may drop packets with unknown options (RFC
+        // 9768 §3.2.3.2.2).
         if let Some(accecn) = self.mark_feedback.accecn().filter(|_| answers && is_first) {
             syn.set_accecn(accecn.first_option());
         }

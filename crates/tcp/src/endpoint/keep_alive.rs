@@ -9,7 +9,7 @@ pub struct KeepAlive {
     pub idle: Duration,
     /// Time between probes.
     pub interval: Duration,
-    /// Number of unanswered probes, at least 1. The connection aborts one interval after the last of them.
+    /// Number of unanswered probes, at least 1. The connection aborts one interval after the last probe.
     pub probes: u32,
 }
 
@@ -29,11 +29,11 @@ pub(super) struct KeepAliveProbes {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Check {
-    /// Check again at this time.
+    /// No probe is due. The next check is due at this time.
     Wait(Time),
-    /// Send a probe, and check again at this time.
+    /// A probe is due. The next check is due at this time.
     Probe(Time),
-    /// Abort: too many probes are unanswered.
+    /// The connection must abort, because too many probes are unanswered.
     Abort,
 }
 
@@ -44,8 +44,8 @@ impl KeepAliveProbes {
         self.unanswered = 0;
     }
 
-    /// Checks an idle connection. `last_arrival`: time of the peer's last segment; `waits`: whether unacknowledged data
-    /// exists.
+    /// Checks whether a probe or the abort of the connection is due. `last_arrival`: time of the peer's last segment;
+    /// `waits`: whether data is unacknowledged.
     pub(super) fn check(&mut self, now: Time, last_arrival: Time, waits: bool, rules: &KeepAlive) -> Check {
         if last_arrival >= self.probed_at {
             self.unanswered = 0;
@@ -78,9 +78,17 @@ mod tests {
         let rules = KeepAlive { idle: secs(100), interval: secs(10), probes: 2 };
         let mut probes = KeepAliveProbes::NONE;
         assert_eq!(probes.check(at(50), at(20), false, &rules), Check::Wait(at(120)));
-        assert_eq!(probes.check(at(120), at(20), true, &rules), Check::Wait(at(130)), "data probes");
+        assert_eq!(
+            probes.check(at(120), at(20), true, &rules),
+            Check::Wait(at(130)),
+            "outstanding data: no keep-alive probe"
+        );
         assert_eq!(probes.check(at(120), at(20), false, &rules), Check::Probe(at(130)));
-        assert_eq!(probes.check(at(130), at(121), false, &rules), Check::Wait(at(221)), "peer answered");
+        assert_eq!(
+            probes.check(at(130), at(121), false, &rules),
+            Check::Wait(at(221)),
+            "the peer has answered"
+        );
         assert_eq!(probes.check(at(221), at(121), false, &rules), Check::Probe(at(231)));
         assert_eq!(probes.check(at(231), at(121), false, &rules), Check::Probe(at(241)));
         assert_eq!(probes.check(at(241), at(121), false, &rules), Check::Abort);

@@ -9,7 +9,7 @@ fn sender_stream(seed: u64) -> Stream {
 }
 
 impl Endpoint {
-    /// The sending half, which is created when first needed.
+    /// Returns the sending half. The first call creates the sending half.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn sender(&self) -> &Sender {
         self.sending.get_or_create(&self.pending_sender, |mss| self.begin_sender(mss))

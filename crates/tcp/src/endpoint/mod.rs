@@ -1,16 +1,17 @@
 //! A TCP endpoint, which joins the sending and the receiving half.
 //!
-//! Functions `handle_*` take events. Functions `poll_*` then return output until `None`: segments to send now, the
-//! deadline for `handle_timeout`, and events. An endpoint reads no clock and holds no bytes. `write` only counts the
-//! data to send, and a segment states its range of the stream.
+//! Functions `handle_*` take input: arriving segments, expired timers, notices and ICMP errors. Functions `poll_*`
+//! return output: segments to send now, the deadline for `handle_timeout`, and events. An endpoint reads no clock and
+//! holds no bytes. `write` only counts the data to send, and a segment has only the range of its payload in the stream.
 //!
-//! Components, each of which owns its state: `accecn` (AccECN counters), `challenge` (rate limit of challenge ACKs),
-//! `keep_alive` (probes), and the halves `Sender` and `Receiver`. These files have further parts of `impl Endpoint`:
+//! Components with their own state: `accecn` (AccECN counters), `challenge` (rate limit of challenge ACKs),
+//! `keep_alive` (probes), and the halves `Sender` and `Receiver`. The following files have further parts of `impl
+//! Endpoint`:
 //!
 //! * `handshake`: opening of the connection and negotiation of options; `ecn`: negotiation of ECN, and marks;
-//! * `arrival`: segments in a synchronised state; `predicted`: header prediction;
+//! * `arrival`: arriving segments in a synchronised state; `predicted`: header prediction;
 //! * `emit`: choice of the next segment; `lazy_sender`: lazy creation of the sending half;
-//! * `timers`, `time_wait`; `stamps`: timestamp clock; `views`: read access;
+//! * `timers`: deadlines; `time_wait`: TIME-WAIT; `stamps`: timestamp clock; `views`: read access;
 //! * `calls`: calls of the application; `notices`: notices from the driver, links and nodes; `network`: ICMP errors;
 //! * `reset`: resets and challenge ACKs.
 
@@ -92,26 +93,26 @@ impl Arriving {
 
 /// One end of a connection.
 ///
-/// Order of the fields: two cache lines that every packet uses, the receiving half aligned to a cache line, then the
-/// rest. Rare state is boxed.
+/// The fields are ordered by cache lines: two lines that every packet uses, then the receiving half, which is aligned
+/// to a cache line, then the rest. Rarely used state is boxed.
 #[repr(C, align(64))]
 pub struct Endpoint {
     state: State,
     data_ecn: Ecn,
-    /// Feedback of marks that every segment carries: ECE, or the ACE field.
+    /// ECN flags that every segment carries to report marks: ECE, or the ACE field.
     echoed: Flags,
     iss: Seq,
-    /// Initial sequence number of the peer, as soon as it is known.
+    /// Initial sequence number of the peer; 0 until the peer's SYN arrives.
     irs: Seq,
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
     agreed: Agreed,
-    /// Whether `own_timer` may be earlier than it was at the last [`Endpoint::poll_earlier_timeout`].
+    /// Whether `own_timer` may have become earlier since the last [`Endpoint::poll_earlier_timeout`].
     sooner: bool,
-    /// Whether `pending_sender` has recorded that no sending half exists.
+    /// Whether `pending_sender` has recorded that this endpoint had no data to send and no sending half.
     is_silent: bool,
     last_ack: u64,
-    /// In TIME-WAIT, the end of that state; in other states, the next keep-alive check.
+    /// Deadline: in TIME-WAIT the end of TIME-WAIT, in other states the next keep-alive check.
     own_timer: Time,
     sending: SendingHalf,
     clock: Time,
@@ -120,17 +121,19 @@ pub struct Endpoint {
     tick: u32,
     special: Option<Special>,
     log: Log,
-    /// State of the opening; `None` when the connection is open.
+    /// State of the handshake; `None` before and after the handshake.
     handshake: Option<Box<Handshake>>,
-    /// Seed of the sender's random stream. If the sender is discarded and created again, the stream restarts.
+    /// Seed of the sender's random stream. If a new sender replaces a discarded sender, the random stream restarts.
     seed: u64,
     receiver: Receiver,
     challenges: Challenges,
-    /// Configuration, read only at the opening and the end. Endpoints with equal configurations share it.
+    /// Configuration. Endpoints with equal configurations share one copy. The fast path does not read the
+    /// configuration.
     config: Arc<Config>,
     syn_repeats: u32,
     role: Role,
-    /// Whether the application closes as soon as the connection is open.
+    /// Whether to close the connection as soon as the handshake is complete, because the application has already called
+    /// for the close.
     closes_when_open: bool,
     ended: Option<EndReason>,
     pending_sender: PendingSender,
@@ -139,7 +142,8 @@ pub struct Endpoint {
     pending_mtu: Option<Box<network::MtuReport>>,
 }
 
-// The halves are aligned to cache lines. A new field must fit into free space, or the size here must change.
+// The receiving half is aligned to cache lines. If a new field does not fit into free space, change the size in this
+// assertion.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     use std::mem::{offset_of, size_of};
@@ -150,7 +154,7 @@ const _: () = {
 /// Reason for the end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EndReason {
-    /// Both directions closed regularly.
+    /// Both directions were closed regularly.
     Closed,
     /// The peer answered the SYN with a reset.
     Refused,
@@ -158,9 +162,9 @@ pub enum EndReason {
     Unreachable,
     /// The peer reset the connection.
     Reset,
-    /// This side aborted.
+    /// This side aborted the connection.
     Aborted,
-    /// The peer did not answer in time: the SYN, data, zero-window probes or keep-alive probes
+    /// The peer did not answer the SYN, data, zero-window probes or keep-alive probes in time
     /// ([`crate::config::UserTimeouts`], [`KeepAlive`]).
     TimedOut,
 }
@@ -172,7 +176,8 @@ pub struct Agreed {
     pub timestamps: bool,
     /// Whether SACK blocks may be sent (RFC 2018).
     pub sack: bool,
-    /// Feedback of congestion marks. If there is any, data packets are ECN-capable (RFC 3168, RFC 9768).
+    /// Feedback of congestion marks. With classic or accurate feedback, data packets are usually ECN-capable (RFC 3168,
+    /// RFC 9768).
     pub ecn: Feedback,
     /// Window shift of the peer (RFC 7323 §2.2).
     pub peer_shift: u8,
@@ -180,15 +185,15 @@ pub struct Agreed {
     pub shift: u8,
 }
 
-/// A segment that is sent before all others, in any state.
+/// Segment that is sent before all other segments, in any state.
 #[derive(Clone, Copy, Debug)]
 enum Special {
     Reset {
         seq: Seq,
         ack: Option<Seq>,
     },
-    /// Keep-alive probe. The probe has no data and a sequence number that is already acknowledged, so that the peer
-    /// must answer.
+    /// Keep-alive probe. The probe has no data and an already acknowledged sequence number, so that the peer must
+    /// answer.
     KeepAlive,
     /// Report of a damaged segment at `seq`, to be sent `copies` times.
     Damaged {
@@ -200,11 +205,10 @@ enum Special {
 }
 
 impl Endpoint {
-    /// Returns a closed endpoint. `iss` is its initial sequence number; `random` is for mechanisms
-    /// that draw random numbers.
+    /// Returns a closed endpoint. `iss`: initial sequence number of this side; `random`: random numbers for mechanisms.
     pub fn new(config: impl Into<Arc<Config>>, role: Role, iss: Seq, random: Stream) -> Endpoint {
         let config = config.into();
-        // The sender has a random stream of its own, so that its draws do not affect the receiver.
+        // The sender has a separate random stream, so that the sender's draws do not affect the receiver.
         let seed = random.clone().draw();
         Endpoint {
             sending: SendingHalf::new(),
@@ -249,7 +253,7 @@ impl Endpoint {
         }
     }
 
-    /// Handles a segment outside of the common path; not inlined, to keep that path small.
+    /// Handles a segment outside of the common path. Not inlined, to keep the common path small.
     #[cold]
     fn handle_other(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if self.handle_while_lost(now, segment) {
@@ -263,7 +267,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns the next segment to send now.
+    /// Returns the next segment to send now; `None` if no segment is due.
     pub fn poll_segment(&mut self, now: Time) -> Option<Sending> {
         let (mut segment, mut sent) = (Segment::default(), SendInfo::default());
         let is_one = self.poll_segment_into(now, &mut segment, &mut sent);
@@ -271,14 +275,15 @@ impl Endpoint {
         is_one.then_some(Sending { segment, is_retransmission, priority, ecn })
     }
 
-    /// As [`Endpoint::poll_segment`], but writes into `segment` and `sent`. Returns whether there is a segment.
+    /// Writes the next segment to send now into `segment` and its properties into `sent`. Returns whether a segment is
+    /// due. Cheaper than [`Endpoint::poll_segment`].
     #[inline(always)]
     pub fn poll_segment_into(&mut self, now: Time, segment: &mut Segment, sent: &mut SendInfo) -> bool {
         self.next_segment(now, segment, sent)
     }
 
-    /// Returns the next event, oldest first. Attributions of losses are always reported; other events are reported only
-    /// with tracing.
+    /// Returns the oldest event that was not returned before. Attributions of losses are always recorded; other events
+    /// are recorded only with tracing.
     pub fn poll_event(&mut self) -> Option<(Time, Event)> {
         self.log.pop()
     }
@@ -288,7 +293,7 @@ impl Endpoint {
         self.log.has_events
     }
 
-    /// Enables tracing: from now on all events are reported.
+    /// Enables tracing, so that all later events are recorded.
     pub fn trace(&mut self) {
         self.log.tracing = true;
     }

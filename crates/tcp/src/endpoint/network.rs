@@ -1,8 +1,8 @@
 //! ICMP errors (RFC 9293 §3.9.2.2): reports that a router or the remote host did not deliver a segment.
 //!
-//! ICMP errors are easily forged, so an error only has effects that do no harm if the error is forged (RFC 5927). An
-//! error must quote a segment in flight, and never closes an open connection (§5.2, RFC 5461). If longer segments were
-//! delivered before, a smaller path MTU is accepted only after the timer of the quoted segment has expired (§7.2).
+//! ICMP errors are easily forged, so the effects of an error must be harmless even if the error is forged (RFC 5927).
+//! An error must quote a segment in flight, and never closes an open connection (§5.2, RFC 5461). If longer segments
+//! were delivered before, a smaller path MTU is accepted only after the timer of the quoted segment has expired (§7.2).
 
 use super::handshake::{SMALLEST_MSS, TIMESTAMP_BYTES};
 use super::{EndReason, Endpoint, State};
@@ -17,8 +17,8 @@ pub(super) struct MtuReport {
 }
 
 impl Endpoint {
-    /// Handles an ICMP error about the segment at `seq`. A hard error closes a connection that is not yet open. Returns
-    /// whether the error is credible; if so, the application may be informed (soft error).
+    /// Handles an ICMP error about the segment at `seq`. A hard error closes a connection that is not open yet. Returns
+    /// whether the error is credible. If credible, the error may be reported to the application (soft error).
     pub fn handle_undelivered(&mut self, seq: Seq, is_hard: bool) -> bool {
         let is_credible = self.in_flight_offset(seq).is_some();
         if is_credible && is_hard && !self.is_synchronised() {
@@ -28,8 +28,8 @@ impl Endpoint {
     }
 
     /// Handles an ICMP error: the segment at `seq` is too long for a link. `room`: bytes that the link carries after
-    /// the fixed TCP header. Returns whether the error is credible. Shortens segments now or, if in doubt, when the
-    /// timer of the segment expires.
+    /// the fixed TCP header. Shortens segments at once, or, if longer segments were delivered before, when the timer of
+    /// the segment expires. Returns whether the error is credible.
     pub fn handle_too_long(&mut self, now: Time, seq: Seq, room: u32) -> bool {
         let Some(offset) = self.in_flight_offset(seq).filter(|_| self.is_synchronised()) else {
             return false;
@@ -46,7 +46,8 @@ impl Endpoint {
         true
     }
 
-    /// Accepts a pending report when the timer has expired, if its segment is still unacknowledged.
+    /// Accepts a pending report after the retransmission timer has expired, if the quoted segment is still
+    /// unacknowledged.
     pub(super) fn accept_mtu(&mut self, now: Time) {
         if let Some(report) = self.pending_mtu.take().filter(|report| report.offset >= self.sending.una()) {
             self.apply_mtu(now, *report);
@@ -60,7 +61,7 @@ impl Endpoint {
         }
     }
 
-    /// Offset of the segment at `seq`, if it may be in flight (RFC 5927 §4.1).
+    /// Offset of the segment at `seq`, if the segment may be in flight (RFC 5927 §4.1).
     fn in_flight_offset(&self, seq: Seq) -> Option<u64> {
         match self.state {
             State::Closed | State::Listen => None,

@@ -1,4 +1,4 @@
-//! Notices: reports from the driver, a link layer or a node, outside of segments.
+//! Notices: reports from the driver, a link layer or a network node, apart from segments.
 
 use super::{Endpoint, Special};
 use crate::notice::{Notice, WantedNotices};
@@ -8,8 +8,8 @@ use lasthop_base::{Rate, Time};
 use lasthop_wire::{LinkReport, NodeNotice, Seq};
 
 impl Endpoint {
-    /// Handles a notice. Pass every report of the link layer, but other notices only if
-    /// [wanted](Endpoint::wanted_notices).
+    /// Handles a notice. The driver must pass every report of the link layer and of network nodes. The driver passes
+    /// other notices only if [wanted](Endpoint::wanted_notices).
     pub fn handle_notice(&mut self, now: Time, notice: Notice) {
         match notice {
             Notice::Link(LinkReport::Discarded { seq, len, readable }) => {
@@ -33,13 +33,13 @@ impl Endpoint {
         }
     }
 
-    /// Whether the endpoint needs the planned rate changes of the host's link ([`LinkReport::Plan`]). Poll for segments
-    /// after such a report.
+    /// Whether the endpoint needs the planned rate changes of the host's link ([`LinkReport::Plan`]). After each
+    /// [`LinkReport::Plan`], poll for segments.
     pub fn uses_link_plan(&self) -> bool {
         self.receiver.uses_link_plan()
     }
 
-    /// Notices that the endpoint needs for each segment. They stay the same throughout a connection.
+    /// Notices that the endpoint needs for each arriving segment. The result stays the same throughout a connection.
     #[inline]
     pub fn wanted_notices(&self) -> WantedNotices {
         self.receiver.wanted_notices()
@@ -57,7 +57,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether a segment is due that was not caused by an arriving segment.
+    /// Whether a special segment is due, for example a report of a damaged segment.
     pub fn has_special_segment(&self) -> bool {
         self.special.is_some()
     }

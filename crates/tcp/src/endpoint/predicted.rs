@@ -1,9 +1,9 @@
 //! Header prediction (Van Jacobson, "4BSD header prediction", 1990).
 //!
-//! Without losses nearly every segment is the next data in order, or a new ACK. The checks of RFC 9293 never reject
-//! such segments, so one condition replaces all checks. A second condition applies while data is lost. The effects have
-//! the same order as in `arrival.rs`. Tests verify that the results are equal: `tests/fast_path.rs` here and
-//! `tests/shortcut.rs` in the simulator.
+//! Without losses, nearly every segment is the next data in order or a new ACK. The checks of RFC 9293 never reject
+//! such segments, so one condition replaces all checks (`handle_predicted`). A second condition covers segments while
+//! data is lost (`handle_while_lost`). The effects have the same order as in `arrival.rs`. Tests verify that the
+//! results are the same as in `arrival.rs`: `tests/fast_path.rs` here, and `tests/shortcut.rs` in the simulator.
 
 use super::{Arriving, Endpoint, Feedback, State};
 use crate::ranges::Range;
@@ -48,7 +48,7 @@ impl Endpoint {
         true
     }
 
-    /// As [`Endpoint::handle_predicted`], for an endpoint that has sent no data: handles the next data in order.
+    /// Handles the next data in order, like [`Endpoint::handle_predicted`], for an endpoint that has sent no data.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn handle_in_silence(&mut self, now: Time, segment: &Segment) -> bool {
         let next = self.receiver.next();
@@ -64,7 +64,8 @@ impl Endpoint {
         is_expected
     }
 
-    /// As [`Endpoint::handle_in_silence`], for data after a gap or in a gap.
+    /// Handles data after a gap or in a gap, for an endpoint that has sent no data. Returns false, without any effect,
+    /// if other checks are needed.
     fn handle_other_in_silence(&mut self, now: Time, segment: &Segment) -> bool {
         let (next, bytes) = (self.receiver.next(), u64::from(segment.len));
         let at = next + u64::from(segment.seq.0.wrapping_sub(self.irs.at(next).0));
@@ -82,7 +83,7 @@ impl Endpoint {
         is_expected
     }
 
-    /// Whether the segment has only data; for an endpoint that has sent no data.
+    /// Whether an endpoint that has sent no data only needs to process the data of the segment.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn is_plain_data(&self, segment: &Segment) -> bool {
         self.state == State::Established
@@ -101,11 +102,11 @@ impl Endpoint {
     }
 
     /// Header prediction while data is lost: handles data after a gap or in a gap, and pure ACKs that may indicate a
-    /// loss.
+    /// loss. Returns false, without any effect, if the segment is not predicted.
     #[inline(always)]
     pub(super) fn handle_while_lost(&mut self, now: Time, segment: &Segment) -> bool {
         let Some(sender) = self.sending.sender() else {
-            // The web page prefers small code, so there `arrival.rs` handles such data.
+            // The web page needs small code, so on wasm32 `arrival.rs` handles data after a gap or in a gap.
             return cfg!(not(target_arch = "wasm32")) && self.handle_other_in_silence(now, segment);
         };
         let next = self.receiver.next();
@@ -130,7 +131,7 @@ impl Endpoint {
         if outstanding > 0 || !segment.sack.is_unused() || !sender.is_on_fast_path() {
             return false;
         }
-        // Only the peer sends data.
+        // Only the peer sends data, so the ACK only updates the window.
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         self.sending.update_window(at, una, window);
         self.note_arrival(now, segment, at);
@@ -148,7 +149,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether the segment has no ECN feedback, and has timestamps as negotiated that pass PAWS (RFC 7323 §5.3).
+    /// Whether ECN is not negotiated, and the segment's timestamps are as negotiated and pass PAWS (RFC 7323 §5.3).
     #[inline(always)]
     fn has_usual_options(&self, segment: &Segment) -> bool {
         self.agreed.ecn == Feedback::None

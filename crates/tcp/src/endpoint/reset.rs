@@ -4,8 +4,8 @@ use super::{Endpoint, Role, Special, State};
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment, Seq};
 
-/// Reset that answers a segment without a connection or listener (RFC 9293 §3.10.7.1). `None` if the segment itself is
-/// a reset.
+/// Returns the reset that answers a segment without a connection or listener (RFC 9293 §3.10.7.1); `None` if the
+/// segment itself is a reset.
 pub fn reset_for(segment: &Segment) -> Option<Segment> {
     if segment.flags.has(Flags::RST) {
         return None;
@@ -32,7 +32,7 @@ impl Endpoint {
         }
     }
 
-    /// Queues a reset for an aborted connection, if the peer may still consider it open (RFC 9293 §3.10.5).
+    /// Queues a reset for an aborted connection, if the connection may still be open for the peer (RFC 9293 §3.10.5).
     pub(super) fn reset_peer(&mut self) {
         let has_peer = matches!(
             self.state,
@@ -44,8 +44,9 @@ impl Endpoint {
         }
     }
 
-    /// Answers a segment that may be forged, or may come from an honest peer that lost its state. The ACK carries the
-    /// right sequence numbers. The limit (RFC 5961 §7) also ends a loop between two ends that reject each other's ACKs.
+    /// Queues a challenge ACK, which answers a segment that may be forged or may come from an honest peer that lost its
+    /// state. The challenge ACK carries the right sequence numbers. The rate limit (RFC 5961 §7) also ends a loop
+    /// between two ends that reject each other's ACKs.
     #[cold]
     pub(super) fn challenge(&mut self, now: Time) {
         if self.challenges.take(now) {

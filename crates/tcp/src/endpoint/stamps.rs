@@ -29,8 +29,8 @@ pub(crate) fn peer_time(now: Time, tick_nanos: u64, value: u32) -> Time {
     Time::from_nanos((now.as_nanos() / tick_nanos + ahead).saturating_mul(tick_nanos))
 }
 
-/// Age of our echoed timestamp `echo`. `tick_nanos`: tick of our timestamp clock, ns. `None` if the echo is from the
-/// future and thus invalid.
+/// Returns the age of our timestamp `echo`, which the peer echoed. `tick_nanos`: tick of our timestamp clock, ns.
+/// Returns `None` if `echo` is in the future and thus invalid.
 pub(crate) fn since_echo(now: Time, tick_nanos: u64, echo: u32) -> Option<Duration> {
     let ticks = ticks_at(now, tick_nanos).wrapping_sub(echo);
     (ticks < 1 << 31).then(|| Duration::from_nanos(tick_nanos * u64::from(ticks)))

@@ -1,4 +1,4 @@
-//! TIME-WAIT, and acceptance of a new connection that replaces one in this state.
+//! TIME-WAIT, and acceptance of a new connection that replaces a connection in TIME-WAIT.
 
 use super::{Endpoint, State, opens};
 use lasthop_base::Time;
@@ -10,7 +10,8 @@ impl Endpoint {
         self.restart_time_wait(now);
     }
 
-    /// Restarts TIME-WAIT, because a retransmitted FIN of the peer suggests that our ACK was lost (RFC 9293 §3.10.7.4).
+    /// Restarts the timer of TIME-WAIT, because a retransmitted FIN of the peer suggests that our ACK was lost (RFC
+    /// 9293 §3.10.7.4).
     pub(super) fn restart_time_wait(&mut self, now: Time) {
         self.set_own_timer(now + self.config.time_wait);
     }
@@ -20,14 +21,14 @@ impl Endpoint {
         segment.flags.has(Flags::FIN) && behind == self.irs.at(self.receiver.next())
     }
 
-    /// Whether this SYN may replace this connection in TIME-WAIT, because the segments of both remain distinguishable
-    /// (RFC 6191 §2).
+    /// Whether `syn` may open a new connection in place of this connection in TIME-WAIT (RFC 6191 §2). Segments of the
+    /// old and of the new connection must remain distinguishable.
     ///
-    /// RFC 6191 says "greater than the last sequence number seen". Here this means greater than RCV.NXT, not greater
-    /// than the number of the FIN, which is one less. Linux and FreeBSD do the same. This choice excludes one of the
-    /// 2^32 numbers.
+    /// RFC 6191 requires a sequence number "greater than the last sequence number seen", which is the number of the
+    /// FIN. Here, as in Linux and FreeBSD, the SYN's number must exceed RCV.NXT, the number after the FIN. This choice
+    /// excludes one more of the 2^32 numbers.
     ///
-    /// The initial number of the new connection should exceed [`Endpoint::number_after`] (RFC 9293 §3.6.1).
+    /// The new connection must use an initial sequence number of at least [`Endpoint::number_after`] (RFC 9293 §3.6.1).
     pub fn may_be_replaced_by(&self, syn: &Segment) -> bool {
         if self.state != State::TimeWait || !opens(syn) {
             return false;
@@ -43,7 +44,7 @@ impl Endpoint {
         }
     }
 
-    /// The sequence number after the last one that this side has used.
+    /// Returns the sequence number after the last sequence number that this side has used.
     pub fn number_after(&self) -> Seq {
         self.iss.at(self.sending.nxt())
     }

@@ -33,16 +33,16 @@ impl Endpoint {
         }
     }
 
-    /// Time at which [`Endpoint::handle_timeout`] is due, or [`Time::NEVER`].
+    /// Time at which [`Endpoint::handle_timeout`] is due; [`Time::NEVER`] if no timer runs.
     #[inline(always)]
     pub fn poll_timeout(&self) -> Time {
         let timers = self.sending.timer().min(self.receiver.timer()).min(self.own_timer);
-        // An open connection has no handshake timer.
+        // Only a connection that is not open has a handshake timer.
         if self.is_synchronised() { timers } else { timers.min(self.handshake_timer()) }
     }
 
-    /// As [`Endpoint::poll_timeout`], but returns `None` if the deadline is not earlier than at the last call. This
-    /// call is cheaper.
+    /// Returns the deadline, like [`Endpoint::poll_timeout`]; `None` if the deadline cannot have become earlier since
+    /// the last call. Cheaper than [`Endpoint::poll_timeout`].
     #[inline]
     pub fn poll_earlier_timeout(&mut self) -> Option<Time> {
         let is_sooner = self.sending.is_sooner() | self.receiver.is_sooner() | self.sooner;

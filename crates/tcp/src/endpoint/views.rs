@@ -11,7 +11,7 @@ impl Endpoint {
         self.state
     }
 
-    /// Reason of the end, if the connection has ended.
+    /// Reason for the end of the connection, if the connection has ended.
     pub fn ended(&self) -> Option<EndReason> {
         self.ended
     }
@@ -21,7 +21,7 @@ impl Endpoint {
         &self.agreed
     }
 
-    /// Counters since the start.
+    /// Counters since the start of the connection.
     pub fn counters(&self) -> Counters {
         self.log.counters()
     }
@@ -42,32 +42,32 @@ impl Endpoint {
         self.receiver.reassembly().next() - 1
     }
 
-    /// Bytes written but not sent yet.
+    /// Bytes that the application has written and that are not sent yet.
     pub fn unsent(&self) -> u64 {
         self.sending.unsent(&self.pending_sender)
     }
 
-    /// This side's congestion window, segments.
+    /// Congestion window of this side, segments.
     pub fn window_in_segments(&self) -> f64 {
         self.sender().window() as f64 / f64::from(self.config.segment)
     }
 
-    /// Offset in the peer's stream of a sequence number near RCV.NXT.
+    /// Offset in the peer's stream for the sequence number `seq` near RCV.NXT.
     pub fn offset_from_peer(&self, seq: Seq) -> Option<u64> {
         self.irs.offset_of(seq, self.receiver.next())
     }
 
-    /// Offset in the peer's stream of a segment's payload, near RCV.NXT.
+    /// Offset in the peer's stream of the first payload byte of a segment near RCV.NXT.
     pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
         if self.state == State::SynSent {
-            // The peer's SYN-ACK determines the peer's initial sequence number.
+            // The peer's initial sequence number arrives with the SYN-ACK, whose payload begins at offset 1.
             return segment.flags.has(Flags::SYN).then_some(1);
         }
         let behind_syn = u64::from(segment.flags.has(Flags::SYN));
         self.offset_from_peer(segment.seq).map(|offset| offset + behind_syn)
     }
 
-    /// Offset in this side's stream of a sequence number near SND.UNA.
+    /// Offset in this side's stream for the sequence number `seq` near SND.UNA.
     pub fn offset_to_peer(&self, seq: Seq) -> Option<u64> {
         self.iss.offset_of(seq, self.sending.una())
     }

@@ -2,10 +2,11 @@
 //! (docs/development/validation/linux.md).
 //!
 //! # Not modelled
-//! * `tcp_comp_sack_delay_ns`: Linux delays some SACKs by up to 1 ms; here they are sent at once.
-//! * Segmentation offload: segments are sent one by one.
-//! * Quick ACKs that answer pushed segments.
-//! * `tcp_cwnd_application_limited`: here an unused cwnd decays only after the connection was idle.
+//! * `tcp_comp_sack_delay_ns`: Linux delays some SACKs by up to 1 ms; here all SACKs are sent at once.
+//! * Segmentation offload: here the sender sends segments one by one.
+//! * Quick ACKs that answer segments with PSH.
+//! * `tcp_cwnd_application_limited`: Linux also reduces an unused cwnd while the application sends. Here cwnd decays
+//!   only after an idle time.
 
 use super::{Preset, Profile};
 
@@ -37,6 +38,6 @@ pub const PROFILE: Profile = Profile {
         Preset { with: ("congestion", "cubic"), key: "variant", value: "linux" },
         Preset { with: ("congestion", "reno"), key: "halve", value: "cwnd" },
     ],
-    // HyStart is part of Linux CUBIC.
+    // Linux's CUBIC includes HyStart; here `slow_start` is a key of its own.
     beside: &[Preset { with: ("congestion", "cubic"), key: "slow_start", value: "hystart" }],
 };

@@ -1,13 +1,13 @@
 //! Profiles: each contains the defaults of an existing TCP implementation for the two ends of a flow.
 //!
-//! A profile holds scenario keys and values. The scenario reader treats them as if they were written in the flow; keys
-//! that the flow does contain override them.
+//! A profile holds scenario keys and values. The scenario reader adds the profile's keys to the flow. If the flow
+//! itself contains a key, the value in the flow takes precedence.
 
 mod linux;
 mod plain;
 mod rfc;
 
-/// Defaults that together describe an existing TCP implementation.
+/// Keys and values that together describe an existing TCP implementation.
 #[derive(Debug)]
 pub struct Profile {
     /// Name in scenarios.
@@ -20,13 +20,13 @@ pub struct Profile {
     pub sender: &'static [(&'static str, &'static str)],
     /// Keys of the receiving end, with values.
     pub receiver: &'static [(&'static str, &'static str)],
-    /// Parameters of mechanisms; each applies if the profile or the flow selects its mechanism.
+    /// Parameters of mechanisms. Each parameter applies if the profile or the flow selects the mechanism in `with`.
     pub parameters: &'static [Preset],
-    /// Keys of the sending end; each applies if the profile or the flow selects the mechanism in its `with`.
+    /// Keys of the sending end. Each key applies if the profile or the flow selects the mechanism in `with`.
     pub beside: &'static [Preset],
 }
 
-/// Default that applies only with a certain mechanism.
+/// Default value that applies only if a certain mechanism is selected.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     /// Seam and mechanism, for example `congestion` and `cubic`.
@@ -58,19 +58,20 @@ mod tests {
     use super::*;
     use crate::Catalogue;
 
-    /// All mechanisms and parameters that a profile names exist.
+    /// Each mechanism and each parameter in the presets of a profile exists.
     #[test]
     fn profiles_name_what_there_is() {
         let catalogue = Catalogue::default();
         let find = |seam: &str, name: &str| {
             let seams = catalogue.seams();
-            let seam = seams.iter().find(|it| it.name == seam).expect("a seam");
-            seam.find(name).expect("a mechanism")
+            let seam = seams.iter().find(|it| it.name == seam).expect("the seam exists");
+            seam.find(name).expect("the mechanism exists")
         };
         for profile in ALL {
             for preset in profile.parameters {
                 let info = find(preset.with.0, preset.with.1);
-                let parameter = info.parameters.iter().find(|it| it.name == preset.key).expect("a parameter");
+                let parameter =
+                    info.parameters.iter().find(|it| it.name == preset.key).expect("the parameter exists");
                 assert!(parameter.unit.parse(preset.value).is_ok(), "{preset:?}");
             }
             for preset in profile.beside {

@@ -1,4 +1,4 @@
-//! Profile without values of its own: each key keeps its default.
+//! Profile without any keys: each key of a flow keeps its own default.
 
 use super::Profile;
 

@@ -9,7 +9,7 @@ use crate::ranges::Range;
 use lasthop_base::{Stream, Time};
 use lasthop_wire::Backlog;
 
-/// State for loss discrimination, for window estimates, for windows that plan ahead, and for ACK splitting.
+/// State for loss discrimination, path estimates, ACK splitting, and windows that use planned rate changes of the link.
 pub(super) struct Analysis {
     /// Time of the next call of
     /// [`AdvertisedWindow::on_decision_time`](super::window::AdvertisedWindow::on_decision_time).
@@ -18,18 +18,19 @@ pub(super) struct Analysis {
     pub(super) random: Stream,
     pub(super) burst: Option<Burst>,
     pub(super) uplink: Backlog,
-    /// Uplink queue before the last split ACK, and the number of ACKs into which that ACK was split. `None` as soon as
-    /// these ACKs are queued.
+    /// Uplink queue before the last ACK that was due, and the number of ACKs sent in its place. `None` as soon as these
+    /// ACKs are in the uplink queue.
     pub(super) split_ack: Option<(Backlog, u32)>,
 }
 
 impl Receiver {
-    /// Path estimator; `None` if no mechanism needs an estimate.
+    /// Path estimator; always `Some` if a mechanism needs an estimate.
     pub fn estimator(&self) -> Option<&WindowEstimator> {
         self.analysis.as_ref().map(|analysis| &analysis.estimator)
     }
 
-    /// Updates the estimates and attributes a gap to a cause. The ACK splitting handles a loss before cwnd_r is halved.
+    /// Updates the path estimate, and attributes the gap `opened` to a cause. The ACK splitting handles the loss before
+    /// the estimator halves cwnd_r. `highest`: offset after the highest byte received before `data`.
     pub(super) fn analyse(
         &mut self,
         now: Time,

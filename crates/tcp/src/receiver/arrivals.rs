@@ -65,7 +65,7 @@ impl Receiver {
         };
     }
 
-    /// Due time of an ACK that must leave at `time` or earlier.
+    /// Returns `due`, or an ACK at `time` if `due` is later than `time`.
     #[cold]
     fn earlier(&mut self, due: Pending, time: Time) -> Pending {
         match due {

@@ -1,4 +1,4 @@
-//! ACK splitting and copies of an ACK.
+//! Sending of several ACKs in place of one: split ACKs and copies of an ACK.
 
 use super::Receiver;
 use super::ack_splitting::{AckForm, DueAck};
@@ -17,7 +17,7 @@ pub(super) struct Burst {
 }
 
 impl Receiver {
-    /// Returns the offset that the next ACK acknowledges, if the ACK belongs to a burst of several ACKs.
+    /// Returns the offset that the next ACK acknowledges, if this ACK is part of a burst of several ACKs.
     #[inline]
     pub(crate) fn poll_burst(&mut self) -> Option<u64> {
         if self.always_single { None } else { self.next_of_burst() }

@@ -7,15 +7,15 @@ use lasthop_base::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pending {
     Nothing,
-    /// An ACK for data is due. The ACK splitting determines the number of ACKs.
+    /// An ACK for data is due. The ACK splitting chooses the number of ACKs.
     Now,
-    /// An ACK for a window update or a challenge is due: one ACK.
+    /// An ACK that the ACK splitting does not split is due, for example a window update or a challenge ACK.
     Bare,
     At(Time),
 }
 
 impl Receiver {
-    /// Makes an ACK due although no new data has arrived.
+    /// Makes an ACK due at once, for example a window update or an answer to duplicate data.
     pub(crate) fn acknowledge_now(&mut self) {
         self.ack_is_current = false;
         if self.due != Pending::Now {
@@ -64,14 +64,14 @@ impl Receiver {
         }
     }
 
-    /// Releases the held duplicate ACKs. Each of these ACKs carries the current SACK report.
+    /// Schedules the ACKs that the ACK policy releases. Each released ACK carries the current SACK blocks.
     #[cold]
     pub(super) fn release(&mut self) {
         let count = self.ack_policy.release();
         self.copy_acks(count);
     }
 
-    /// Returns the offset to acknowledge, if an ACK is due and no data segment has carried it.
+    /// Returns the offset to acknowledge, if an ACK is due and no data segment has carried the ACK.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn poll_ack(&mut self) -> Option<u64> {
         if !matches!(self.due, Pending::Now | Pending::Bare) {
@@ -81,7 +81,8 @@ impl Receiver {
         Some(self.finish_ack())
     }
 
-    /// Returns ACK number and window for an outgoing data segment. Both stay the same while the peer sends nothing.
+    /// Returns the ACK number, and the window in units of `1 << shift`, for an outgoing data segment. Uses cached
+    /// values until a segment arrives or the window changes.
     #[inline(always)]
     pub(crate) fn ack_and_window(&mut self, shift: u8) -> (u64, u16) {
         if self.ack_is_current {
@@ -99,7 +100,8 @@ impl Receiver {
         (ack, units)
     }
 
-    /// Acknowledges all received data with an outgoing data segment.
+    /// Returns the ACK number for an outgoing segment that acknowledges all data in order. Afterwards no separate ACK
+    /// is due.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn piggyback(&mut self) -> u64 {
         self.end_burst();

@@ -2,8 +2,8 @@
 //!
 //! * `arrivals`: arriving data; `next_data`: fast path for the next data in order;
 //! * `reassembly`: received sequence space;
-//! * `due`: time and content of ACKs; `burst`: ACK splitting; `report`: SACK blocks; `right_edge`: the advertised
-//!   window;
+//! * `due`: time and content of ACKs; `burst`: ACK splitting and copies of ACKs; `report`: SACK blocks; `right_edge`:
+//!   the advertised window;
 //! * `analysis`: path estimates and loss discrimination.
 //!
 //! The mechanisms are in folders: `ack_policy`, `ack_splitting`, `window`, `loss_discrimination`, `ecn_echo`.
@@ -40,65 +40,66 @@ use window::AdvertisedWindow;
 
 /// Receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
 ///
-/// Order of the fields by cache lines: one for every segment, one for data after holes, one for ACKs and windows, then
-/// rare fields.
+/// The fields are ordered by cache lines: fields used for every segment, fields for data after holes, fields for ACKs
+/// and windows, then rarely used fields.
 #[repr(C)]
 pub struct Receiver {
     due: Pending,
     fin: u64,
     acknowledged: u64,
-    /// Right edge of the window as advertised so far.
+    /// Right edge of the advertised window, absolute offset.
     edge: u64,
-    /// Whether the fast path applies: only the ACK policy needs to handle data in order.
+    /// Whether the fast path may handle data in order, because only the ACK policy needs to handle such data.
     is_plain: bool,
     /// Whether every data segment is acknowledged at once.
     is_immediate: bool,
     /// Whether each ACK that is due is a single ACK, without splitting or copies.
     always_single: bool,
-    /// Whether SACK has anything to report: a hole or a duplicate.
+    /// Whether SACK blocks have to report a hole or a duplicate.
     has_report: bool,
-    /// Whether [`Receiver::timer`] may be earlier than it was at the last [`Receiver::note_timer`].
+    /// Whether the deadline [`Receiver::timer`] may have become earlier since the last [`Receiver::note_timer`].
     sooner: bool,
     needs_estimate: bool,
     holds_acks: bool,
     discriminates: bool,
     dsack: bool,
     window_shrinks: bool,
-    /// Whether the last data segment sent carried the current ACK and window.
+    /// Whether the last data segment sent carried the current ACK number and window.
     ack_is_current: bool,
-    /// Whether `ack_is_current` may be used.
+    /// Whether further data segments may reuse the ACK number and the window while `ack_is_current`.
     caches_advertisement: bool,
     window_needs_arrivals: bool,
     splitting_needs_arrivals: bool,
     window_units: u16,
     reassembly: Reassembly,
     advertised: Advertised,
-    /// Duplicate data not yet reported; an empty range if there is none.
+    /// Duplicate data that D-SACK has not reported yet; an empty range if all duplicates are reported.
     duplicate: Range,
-    /// Free part of the buffer in bytes, if the window is the free part of a buffer; otherwise [`NO_BUFFER`].
+    /// Free part of the receive buffer, bytes; [`NO_BUFFER`] if [`AdvertisedWindow::buffer`] returns `None`.
     free: u64,
     segment: u64,
     /// In-order bytes that the application has not read.
     unread: u64,
-    /// Size of the buffer in bytes, if the window is the free part of a buffer; otherwise [`NO_BUFFER`].
+    /// Size of the receive buffer, bytes; [`NO_BUFFER`] if [`AdvertisedWindow::buffer`] returns `None`.
     buffer: u64,
-    /// Smallest step by which the right edge moves, bytes: a segment, or half of the largest window if that is smaller.
+    /// Smallest step by which the right edge moves, bytes: a segment or half of the largest window, whichever is
+    /// smaller (RFC 9293 §3.8.6.2.2).
     smallest_opening: u64,
     ack_policy: Box<dyn AckPolicy>,
     window: Box<dyn AdvertisedWindow>,
-    /// Number of ACKs that report a damaged segment; 0 means no reports.
+    /// Number of ACKs that report each damaged segment; 0 means no reports.
     damage_copies: u32,
     wanted_notices: WantedNotices,
     ack_splitting: Box<dyn AckSplitting>,
     discriminator: Box<dyn LossDiscriminator>,
-    /// `None`: there is no loss discrimination and no estimate, and all ACKs are single.
+    /// `None` if no mechanism uses loss discrimination, path estimates or the uplink queue, and all ACKs are single.
     analysis: Option<Box<Analysis>>,
 }
 
-/// Value that means "no FIN": no stream is that long.
+/// Value of `fin` until a FIN arrives; no stream is that long.
 const NO_FIN: u64 = u64::MAX;
 
-/// Lower bound of the limit on the number of ranges after holes.
+/// Smallest limit on the number of ranges after holes.
 const FEWEST_RANGES: u64 = 256;
 
 /// A data segment that has arrived.
@@ -106,7 +107,8 @@ const FEWEST_RANGES: u64 = 256;
 pub struct DataSegment {
     /// Bytes of the segment.
     pub range: Range,
-    /// Peer's timestamp of the segment, unwrapped. Only differences between such times are meaningful.
+    /// Time at which the peer sent the segment, from the unwrapped timestamp. Only differences between such times are
+    /// meaningful, because the ends' clocks differ.
     pub sent: Option<Time>,
     /// Round-trip time measured by the segment's timestamp echo.
     pub rtt: Option<Duration>,
@@ -115,7 +117,7 @@ pub struct DataSegment {
 }
 
 impl Receiver {
-    /// Returns a receiver that expects byte 1. `random` is for random loss discrimination.
+    /// Returns a receiver that expects byte 1. `random`: random numbers for loss discrimination.
     pub fn new(config: &Config, random: Stream) -> Receiver {
         let ack_policy = (config.ack_policy.build)(&config.ack_policy.values);
         let ack_splitting = (config.ack_splitting.build)(&config.ack_splitting.values);
@@ -125,7 +127,8 @@ impl Receiver {
         let needs = ack_splitting.needs();
         let estimates = needs.estimate || cause.needs_estimate();
         let smallest_opening = u64::from(config.segment).min(window.largest() / 2);
-        // The largest window of full segments cannot leave more ranges; a larger number indicates an attack.
+        // Full segments within the largest window cannot form more ranges than this limit. More ranges indicate an
+        // attack.
         let most_ranges = (window.largest() / u64::from(config.segment.max(1))).max(FEWEST_RANGES) as usize;
         let buffer = window.buffer().unwrap_or(NO_BUFFER);
         let always_single = ack_splitting.is_single() && !ack_policy.holds() && !window.uses_link_plan();
@@ -184,7 +187,7 @@ impl Receiver {
         }
     }
 
-    /// Next byte expected. The FIN counts as one byte.
+    /// Offset of the next byte expected. The FIN counts as one byte.
     pub fn next(&self) -> u64 {
         let next = self.reassembly.next();
         next + u64::from(self.fin == next)
@@ -204,13 +207,13 @@ impl Receiver {
         offset < self.reassembly.next() || self.reassembly.beyond().containing(offset).is_some()
     }
 
-    /// Notices that the receiver wants with each segment.
+    /// Notices that the receiver wants for each arriving segment.
     #[inline]
     pub fn wanted_notices(&self) -> WantedNotices {
         self.wanted_notices
     }
 
-    /// Whether losses are attributed when a gap opens, so that attributions are counted.
+    /// Whether the receiver attributes each new gap to a cause and counts the attributions.
     pub fn discriminates(&self) -> bool {
         self.discriminates
     }

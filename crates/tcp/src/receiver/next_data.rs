@@ -11,7 +11,8 @@ impl Receiver {
         self.is_plain && !self.has_report && self.fin == NO_FIN
     }
 
-    /// As [`Receiver::handle_data`], if [`Receiver::accepts_next_data`]: there is no hole, duplicate or FIN.
+    /// Handles the next data in order, faster than [`Receiver::handle_data`]. Call only if
+    /// [`Receiver::accepts_next_data`]: the receiver has no hole, no duplicate to report, and no FIN.
     #[inline]
     pub(crate) fn handle_next_data(&mut self, now: Time, bytes: u64, log: &mut Log) {
         log.frequent.data_received += 1;

@@ -9,12 +9,13 @@ use lasthop_wire::SackBlocks;
 pub struct Reassembly {
     next: u64,
     beyond: RangeSet,
-    /// One byte of each recently reported range, the most recent first (RFC 2018 §4); further entries are [`NO_BYTE`].
+    /// Offset of one byte in each recently received range after a hole, the most recent first (RFC 2018 §4). Unused
+    /// entries are [`NO_BYTE`].
     recent: [u64; SackBlocks::CAPACITY],
     limit: usize,
 }
 
-/// Value of an unused entry.
+/// Value of an unused entry of `Reassembly::recent`.
 const NO_BYTE: u64 = u64::MAX;
 
 /// Effect of an arriving segment.
@@ -22,18 +23,18 @@ const NO_BYTE: u64 = u64::MAX;
 pub struct Insertion {
     /// Bytes by which the arrival advances the cumulative ACK.
     pub advanced: u64,
-    /// Gap opened by the arrival.
+    /// Gap that the arrival opened, if any.
     pub opened: Option<Range>,
     /// Whether data after a hole existed before the arrival.
     pub had_holes: bool,
-    /// Whether any byte was new.
+    /// Whether any byte of the segment was new.
     pub fresh: bool,
-    /// First range of duplicate bytes (RFC 2883 §4).
+    /// First range of duplicate bytes in the segment (RFC 2883 §4).
     pub duplicate: Option<Range>,
 }
 
 impl Reassembly {
-    /// Empty sequence space; `next` is the next byte expected.
+    /// Returns an empty sequence space. `next`: offset of the next byte expected.
     pub fn starting_at(next: u64) -> Reassembly {
         Reassembly {
             next,
@@ -43,18 +44,18 @@ impl Reassembly {
         }
     }
 
-    /// Limits the number of ranges after holes to `limit`. Data that would exceed the limit is dropped and must be
-    /// retransmitted.
+    /// Limits the number of ranges after holes to `limit`. Data that would exceed the limit is dropped, so the sender
+    /// must retransmit the data.
     pub fn with_limit(self, limit: usize) -> Reassembly {
         Reassembly { limit, ..self }
     }
 
-    /// Next byte expected.
+    /// Offset of the next byte expected.
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// Byte after the highest one received.
+    /// Offset after the highest byte received.
     pub fn highest(&self) -> u64 {
         self.beyond.last().map_or(self.next, |range| range.end)
     }
@@ -69,7 +70,7 @@ impl Reassembly {
         &self.beyond
     }
 
-    /// Adds the next `bytes` bytes. The caller ensures that no holes exist.
+    /// Adds the next `bytes` bytes in order. The caller ensures that no holes exist.
     #[inline]
     pub fn advance(&mut self, bytes: u64) {
         self.next += bytes;
@@ -113,8 +114,8 @@ impl Reassembly {
         change
     }
 
-    /// Ranges for SACK blocks, at most `most`: first the most recent, then the others from the highest down (RFC 2018
-    /// §4).
+    /// Returns at most `most` ranges for SACK blocks: first the recently received ranges, then the other ranges in
+    /// descending order (RFC 2018 §4).
     pub fn sack_ranges(&self, most: usize) -> impl Iterator<Item = Range> + '_ {
         let recent = self.recent().filter_map(|byte| self.beyond.containing(byte));
         let others = self.beyond.iter().rev().filter(|range| !self.is_recent(range));
@@ -139,7 +140,8 @@ impl Reassembly {
         self.recent().any(|byte| range.start <= byte && byte < range.end)
     }
 
-    /// Puts the range around `byte` first in the list, and removes entries that this range has absorbed.
+    /// Puts `byte` first in the list of recent ranges. Removes entries that are in the same range as `byte` or already
+    /// acknowledged.
     fn remember(&mut self, byte: u64) {
         let Some(newest) = self.beyond.containing(byte) else { return };
         let mut list = [NO_BYTE; SackBlocks::CAPACITY];
@@ -170,7 +172,7 @@ mod tests {
 
     #[test]
     fn rfc2018_section_7_case_2() {
-        // The first of eight segments of 500 bytes is lost: each ACK reports one growing block.
+        // The first of eight segments of 500 bytes is lost. Each ACK reports one block, which grows with each segment.
         let mut received = Reassembly::starting_at(5000);
         for (n, end) in [6000, 6500, 7000, 7500, 8000, 8500, 9000].into_iter().enumerate() {
             let change = received.insert(range(end - 500, end));
@@ -181,7 +183,7 @@ mod tests {
 
     #[test]
     fn rfc2018_section_7_case_3() {
-        // The 2nd, 4th, 6th and 8th segments are lost. Later the 4th and the 2nd arrive.
+        // The 2nd, 4th, 6th and 8th segments are lost. Later the 4th segment arrives, then the 2nd.
         let mut received = Reassembly::starting_at(5000);
         let arrive = |received: &mut Reassembly, start| {
             received.insert(range(start, start + 500));

@@ -4,7 +4,7 @@ use super::Receiver;
 use crate::ranges::Range;
 
 impl Receiver {
-    /// Records duplicate data; the next SACK option begins with its range (RFC 2883 §4).
+    /// Records duplicate data. The next SACK option begins with the range of the duplicate data (RFC 2883 §4).
     pub(crate) fn note_duplicate(&mut self, duplicate: Range) {
         if self.dsack {
             self.duplicate = duplicate;
@@ -16,8 +16,8 @@ impl Receiver {
         self.has_report
     }
 
-    /// Passes at most `most` SACK blocks to `emit`: first a duplicate, reported only once, then ranges after holes (RFC
-    /// 2018 §4).
+    /// Passes at most `most` SACK blocks to `emit`: first the range of duplicate data, which is reported only once,
+    /// then ranges after holes (RFC 2018 §4).
     pub(crate) fn emit_sack_blocks(&mut self, most: usize, mut emit: impl FnMut(Range)) {
         let mut left = most;
         if left > 0 && !self.duplicate.is_empty() {

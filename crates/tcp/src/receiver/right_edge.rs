@@ -6,23 +6,23 @@ use lasthop_base::{Rate, Time};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Advertised {
-    /// Wanted right edge at the last advertisement, bytes after the ACK number.
+    /// Right edge that the mechanism wanted at the last advertisement, bytes after the ACK number.
     wanted: u64,
     /// Right edge before the last advertisement, bytes after the ACK number.
     edge: u64,
     /// Window scale at the last advertisement.
     shift: u8,
-    /// Whether the window is zero regardless of free space, because it was closed before a planned outage.
+    /// Whether to advertise zero regardless of free space, because of a planned outage of the link.
     is_closed: bool,
-    /// Window as the peer decodes it, bytes.
+    /// Advertised window after the rounding of the window scale, bytes.
     bytes: u64,
 }
 
-/// Value that means "no buffer": no window is that large.
+/// Value of `Receiver::buffer` and `Receiver::free` without a constant buffer; no window is that large.
 pub(super) const NO_BUFFER: u64 = u64::MAX;
 
 impl Receiver {
-    /// First byte that the peer may not send yet.
+    /// Right edge of the advertised window: offset of the first byte that the peer may not send yet.
     pub fn edge(&self) -> u64 {
         self.edge
     }
@@ -32,12 +32,14 @@ impl Receiver {
         self.window.largest()
     }
 
-    /// Records that the application has left `bytes` unread. If the window has opened widely, and 16 bits in units of
-    /// `1 << shift` can express the change, advertises the window at once.
+    /// Records that the application has left `bytes` bytes unread. Advertises the window at once if the window has
+    /// grown by two segments, or by the largest window if smaller. The comparison uses window sizes that the 16-bit
+    /// field can express in units of `1 << shift`.
     ///
-    /// The comparison uses the last advertised window, not the part of that window that is still unused. Arrivals cause
-    /// their own ACKs, and a read must neither hasten a delayed ACK nor cause a duplicate (RFC 5681 §4.2). The
-    /// exception is an unused part so small that the peer may be waiting (RFC 9293 §3.8.6.2.2).
+    /// The new window is compared with the last advertised window, not with the part of that window that is still
+    /// unused. Arriving data causes its own ACKs. A read must neither hasten a delayed ACK nor cause a duplicate ACK
+    /// (RFC 5681 §4.2). If the unused part is smaller than this growth, the peer may be waiting. In this case the new
+    /// window is compared with the unused part (RFC 9293 §3.8.6.2.2).
     pub(crate) fn hold_unread(&mut self, bytes: u64, shift: u8) {
         self.unread = bytes;
         if self.buffer != NO_BUFFER {
@@ -55,17 +57,18 @@ impl Receiver {
         }
     }
 
-    /// Returns the window for a segment that acknowledges `ack`, in units of `1 << shift`.
+    /// Returns the window, in units of `1 << shift`, for a segment that acknowledges `ack`.
     ///
     /// The right edge never moves left (RFC 9293 §3.8.6), neither by rounding nor by a partial `ack`, unless the
-    /// mechanism shrinks the window. The edge moves right only by at least a segment, to avoid the silly window
-    /// syndrome (RFC 9293 §3.8.6.2.2).
+    /// mechanism shrinks the window. The edge moves right only in steps of at least a segment, to avoid the silly
+    /// window syndrome (RFC 9293 §3.8.6.2.2).
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let wanted = self.wanted_edge();
         let (room, edge) = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack));
         if (room, edge, shift) != (self.advertised.wanted, self.advertised.edge, self.advertised.shift) {
-            // The inputs stay the same between ACKs while full segments arrive in order.
+            // While full segments arrive in order, these inputs are the same for each ACK, so the cached result is
+            // used.
             self.window_units = self.recompute_window(ack, shift, wanted);
             let bytes = self.edge.saturating_sub(ack);
             self.advertised = Advertised { wanted: room, edge, shift, bytes, ..self.advertised };
@@ -122,10 +125,10 @@ impl Receiver {
         }
         self.ack_is_current = false;
         self.sooner = true;
-        // The last advertisement is no longer valid.
+        // Discards the cached advertisement, because the decision changes the window.
         self.advertised = Advertised { shift: u8::MAX, is_closed: decision.closed, ..Advertised::default() };
         self.window_units = 0;
-        // Before the first arrival, there is no data to acknowledge.
+        // Sends no ACKs before the first data has arrived.
         if decision.acks > 0 && self.next() > 1 {
             self.acknowledge_now();
             self.copy_acks(decision.acks);

@@ -1,8 +1,9 @@
-//! Receiver's estimate of the path: the RTT from timestamp echoes, and the sender's window from the RTT and the rate.
+//! Receiver's estimate of the path: the RTT from timestamp echoes, and the sender's window from the RTT and the rate of
+//! arriving data.
 
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
-/// Estimate as the rate of arrivals times the RTT (hasegawa §3.4).
+/// Estimate of the sender's window: rate of arriving data times RTT (hasegawa §3.2.2, Eq. 2).
 pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
     info: Info {
         name: "rate_times_rtt",
@@ -29,8 +30,8 @@ pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
     build: &|values| WindowEstimator::new(values, false),
 };
 
-/// The sender's actual window in place of an estimate: shows the best result that any estimate could give. A real
-/// receiver does not know this window.
+/// Sender's actual window in place of an estimate. Simulations with this window show the best result that any estimate
+/// could give. A real receiver cannot observe the sender's window.
 pub const ORACLE: Mechanism<Build> = Mechanism {
     info: Info {
         name: "oracle",
@@ -56,11 +57,11 @@ pub const DEFAULT: Mechanism<Build> = RATE_TIMES_RTT;
 pub struct PathEstimate {
     /// Smoothed RTT (gain 1/8), zero before the first sample.
     pub srtt: Duration,
-    /// Smallest RTT of the connection.
+    /// Smallest RTT of the connection; `Duration::MAX` before the first sample.
     pub min_rtt: Duration,
     /// Largest RTT of the connection.
     pub max_rtt: Duration,
-    /// Latest RTT.
+    /// Latest sample of the RTT.
     pub latest_rtt: Duration,
     /// Estimate of the sender's window, segments, at least 1.
     pub cwnd_r: f64,
@@ -74,7 +75,8 @@ pub struct WindowEstimator {
     grows_by_one: bool,
     is_oracle: bool,
     seen_loss: bool,
-    /// Offset at which the loss window ends when the cumulative ACK passes it; `None` outside of a loss window.
+    /// End of the current loss window: the loss window ends when the cumulative ACK reaches this offset. `None` outside
+    /// of a loss window.
     loss_window: Option<u64>,
     period_start: Time,
     period_bytes: u64,
@@ -112,7 +114,7 @@ impl WindowEstimator {
         }
     }
 
-    /// Current estimate.
+    /// Current estimate of the path.
     pub fn path(&self) -> &PathEstimate {
         &self.path
     }
@@ -127,7 +129,8 @@ impl WindowEstimator {
         self.path.cwnd_r = cwnd.max(1.0);
     }
 
-    /// Handles a data segment of `bytes`; `rtt` is the round-trip time measured by its timestamp echo.
+    /// Handles a data segment of `bytes` bytes. `segment`: payload of a full segment, bytes; `rtt`: round-trip time
+    /// measured by the timestamp echo.
     pub fn on_arrival(&mut self, now: Time, bytes: u64, segment: u64, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
             self.sample(rtt);
@@ -146,7 +149,8 @@ impl WindowEstimator {
         self.period_bytes = 0;
     }
 
-    /// Handles the sending of an ACK for new data: the sender's window grows by 1/cwnd.
+    /// Handles the sending of an ACK for new data. cwnd_r grows by 1/cwnd_r, or by 1 in slow start if `slow_start` is
+    /// `one_per_ack`.
     pub fn on_ack_sent(&mut self) {
         if self.is_oracle {
             return;
@@ -155,7 +159,7 @@ impl WindowEstimator {
         self.path.cwnd_r += if slow_start { 1.0 } else { 1.0 / self.path.cwnd_r };
     }
 
-    /// Handles a new gap. `highest`: offset after the highest byte received.
+    /// Handles a new gap, which begins or extends a loss window. `highest`: offset after the highest byte received.
     pub fn on_gap(&mut self, highest: u64) {
         let first = self.loss_window.is_none();
         self.seen_loss = true;
@@ -170,7 +174,8 @@ impl WindowEstimator {
         if self.loss_window.is_some_and(|end| next >= end) {
             self.loss_window = None;
             if self.at_loss == AtLoss::Halve {
-                // Arrivals during the repair do not represent the window after the repair.
+                // Measures the rate anew, because arrivals during the repair do not represent the window after the
+                // repair.
                 self.period_start = now;
                 self.period_bytes = 0;
             }
@@ -201,8 +206,8 @@ mod tests {
         estimator
     }
 
-    /// hasegawa §3.2.2: a loss halves the estimate once per loss window. Two gaps before the cumulative ACK passes the
-    /// highest byte at the first gap belong to one loss window.
+    /// hasegawa §3.2.2: a loss halves the estimate once per loss window. A gap within a loss window extends the loss
+    /// window to the highest byte received.
     #[test]
     fn a_loss_window_halves_once() {
         for (at_loss, expected) in [("halve", 20.0), ("halve_and_refresh", 20.0), ("keep", 40.0)] {
@@ -220,7 +225,8 @@ mod tests {
         }
     }
 
-    /// After the loss window, `halve` measures the rate from the window's end. The arrivals during the repair do not count.
+    /// With `halve`, the measurement of the rate starts at the end of the loss window, so arrivals during the repair do
+    /// not count. With `halve_and_refresh`, these arrivals refresh the estimate.
     #[test]
     fn arrivals_of_the_repair_do_not_count() {
         let at = |ms| Time::ZERO + Duration::from_millis(ms);

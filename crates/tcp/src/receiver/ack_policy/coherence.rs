@@ -1,12 +1,14 @@
-//! Congestion coherence for a mobile receiver (Liu and Jain, HICSS 2003): marking routers mark before they drop, and
-//! congestion lasts longer than a packet. A hole among marked packets means congestion, and duplicate ACKs are sent at
-//! once. A hole among unmarked packets means a wireless loss, and duplicate ACKs wait for the link layer's repair. For
-//! a mobile sender, use the `loss_discrimination` mechanism `coherence`.
+//! Congestion coherence for a mobile receiver (Liu and Jain, HICSS 2003). The rule assumes that routers mark packets
+//! before they drop packets, and that congestion lasts longer than one packet. If packets near a hole are marked, the
+//! hole indicates congestion, and duplicate ACKs are sent at once. If these packets are unmarked, the hole indicates a
+//! wireless loss, and duplicate ACKs wait for a link layer repair. For a mobile sender, use the `loss_discrimination`
+//! mechanism `coherence`.
 //!
 //! # Our choices
-//! The mechanism is known from abstracts and from memory. A mark is near a hole if it is within `before` packets before
-//! or `behind` packets after the hole. The parameter `limit` takes the place of the link's repair time. Every segment
-//! in order is acknowledged at once. If the bottleneck does not mark, every loss counts as wireless.
+//! The implementation follows abstracts and memory, not the full paper. A mark is near a hole if at most `before`
+//! packets before or `behind` packets after the hole carry it. Duplicate ACKs wait at most `limit`, because the
+//! receiver cannot observe the link's repair time. Every segment in order is acknowledged at once. If the bottleneck
+//! does not mark packets, every loss counts as wireless.
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
@@ -56,11 +58,12 @@ struct Coherence {
     before: u64,
     behind: u64,
     limit: Duration,
-    /// Number of packets in order since the last marked packet.
+    /// Number of unmarked packets received in order since the last marked packet.
     unmarked: u64,
-    /// Number of packets received so far after the hole.
+    /// Number of packets received so far that are after the hole.
     duplicates: u64,
-    /// Whether a mark was near the hole, or the wait for a repair has expired.
+    /// Whether duplicate ACKs for the hole are sent at once, because a mark was near the hole or the wait for a repair
+    /// has expired.
     congested: bool,
     /// Number of duplicate ACKs held.
     held: u32,
@@ -98,7 +101,7 @@ impl AckPolicy for Coherence {
         match std::mem::take(&mut self.held) {
             0 => self.acks_due,
             held => {
-                // The wait has expired: further duplicate ACKs for this hole are sent at once.
+                // The wait has expired, so further duplicate ACKs for this hole are sent at once.
                 self.congested = true;
                 held
             }
@@ -134,7 +137,8 @@ mod tests {
         }
     }
 
-    /// With `before = 2`, a mark two packets before the hole is near; a mark three packets before it is not.
+    /// With `before = 2`, a mark two packets before the hole is near the hole; a mark three packets before the hole is
+    /// not.
     #[test]
     fn a_mark_is_near_within_so_many_packets() {
         let waits = AckTime::After(Duration::from_millis(100));

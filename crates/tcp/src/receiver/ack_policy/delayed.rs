@@ -1,4 +1,5 @@
-//! Delayed ACKs (RFC 1122 §4.2.3.2, RFC 5681 §4.2): one ACK for two full segments, or an ACK when a timer expires.
+//! Delayed ACKs (RFC 1122 §4.2.3.2, RFC 5681 §4.2): one ACK for every second full segment, or an ACK when the delayed
+//! ACK timer expires.
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};

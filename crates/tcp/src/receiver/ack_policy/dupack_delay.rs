@@ -1,13 +1,13 @@
-//! Delayed duplicate ACKs (Mehta and Vaidya, TR 1997; Vaidya, Mehta, Perkins and Montenegro, WCMC 2(1) 2002): the third
-//! and later duplicate ACKs wait for a repair by the link layer. If the hole is filled within `wait`, these ACKs are
-//! not sent; otherwise all of them are sent at once. The base station needs no knowledge of TCP, but its link must
-//! deliver out of order during a repair.
+//! Delayed duplicate ACKs (Mehta and Vaidya, TR 1997; Vaidya, Mehta, Perkins and Montenegro, WCMC 2(1) 2002). The third
+//! and later duplicate ACKs wait for a repair by the link layer. If the hole is filled within `wait`, the waiting ACKs
+//! are discarded; otherwise all of them are sent at once. The base station need not understand TCP, but its link must
+//! deliver packets out of order during a repair.
 //!
 //! # Our choices
-//! The mechanism is known from the abstract and from memory. The parameter `wait` should slightly exceed the time of a
-//! repair; its default fits three retransmissions on hasegawa's link. An ACK for a mark or for duplicate data releases
-//! the held ACKs. With SACK, all released ACKs report the current state. Not modelled: reports of the link that
-//! identify the holes (ELNR, koga §2.1.8).
+//! The implementation follows the abstract and memory, not the full paper. The parameter `wait` should slightly exceed
+//! the duration of a repair; the default fits three retransmissions on hasegawa's link. An ACK for a mark or for
+//! duplicate data releases the held ACKs. With SACK, all released ACKs carry the same, current SACK blocks. Not
+//! modelled: link layer reports that identify the holes (ELNR, koga §2.1.8).
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
@@ -64,7 +64,7 @@ struct DupackDelay {
     from: u32,
     every: u64,
     after: Duration,
-    /// Number of duplicate ACKs due since the last new ACK, sent or held.
+    /// Number of duplicate ACKs, sent or held, since the cumulative ACK last advanced.
     duplicates: u32,
     /// Number of duplicate ACKs held.
     held: u32,
@@ -75,7 +75,7 @@ impl AckPolicy for DupackDelay {
     fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
         self.acks_due = 1;
         if arrival.unacknowledged > 0 {
-            // The hole is filled, so the held duplicate ACKs are no longer needed.
+            // The hole is filled, so the held duplicate ACKs are discarded.
             (self.duplicates, self.held) = (0, 0);
             return if arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
                 AckTime::Now

@@ -1,14 +1,15 @@
-//! Generic receive offload (GRO; LRO in a network card): segments in order that arrive close together reach TCP as one
-//! batch, and TCP acknowledges a batch once. Linux's delayed ACKs apply to batches.
+//! Generic receive offload (GRO; in a network card LRO): segments in order that arrive close together reach TCP as one
+//! batch. TCP acknowledges a batch once. The rules of Linux's delayed ACKs apply to batches.
 //!
-//! A batch ends after `timeout` from its first segment, at `most` bytes, or with a segment that cannot be merged: out of
-//! order, duplicate, or marked. A batch of two full segments or more is acknowledged at once. An ACK for a smaller batch
-//! is delayed as by the policy `linux`; quick ACKs count batches. If a segment out of order ends a batch, two ACKs leave:
-//! one for the batch and one for the segment.
+//! A batch ends `timeout` after its first segment, at `most` bytes, or with a segment that cannot be merged: out of
+//! order, duplicate, or marked. A batch of at least two full segments is acknowledged at once. The ACK of a smaller
+//! batch is delayed like an ACK of the policy `linux`, where a batch counts as one segment for quick ACKs. If a segment
+//! out of order ends a batch, two ACKs are sent: one for the batch and one for the segment.
 //!
 //! # Not modelled
-//! The application reads the data of a batch at once, not at the end of the batch. The number of segments in a batch has
-//! no limit of its own. Linux ends a batch early at a segment with PSH; senders here set PSH at the end of their data only.
+//! Delivery at the end of a batch: here the application can read each segment on arrival. The largest number of
+//! segments in a batch. The end of a batch at a segment with PSH, as in Linux: senders here set PSH only at the end of
+//! their data.
 
 use super::linux::{self, Linux};
 use super::{AckPolicy, AckTime, Build, DataArrival};
@@ -55,22 +56,22 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Gro {
     timeout: Duration,
     most: u64,
-    /// Decides on the ACK of a batch.
+    /// Delayed ACK policy that chooses the time of the ACK for a batch.
     delayed: Linux,
     /// Payload of the current batch, bytes.
     batch: u64,
-    /// Bytes by which the next ACK could advance at the last arrival.
+    /// [`DataArrival::unacknowledged`] of the last arrival, bytes.
     unacknowledged: u64,
-    /// Last segment of the current batch.
+    /// Last segment of the current batch; `None` between batches.
     last: Option<DataArrival>,
-    /// Time of the delayed ACK for earlier batches.
+    /// Time of the delayed ACK for earlier batches; [`Time::NEVER`] if all earlier batches are acknowledged.
     delayed_until: Time,
-    /// Number of ACKs of the last decision.
+    /// Number of ACKs to send for the last decision.
     acks_due: u32,
 }
 
 impl Gro {
-    /// Ends the batch. Returns the time of its ACK.
+    /// Ends the batch. Returns the time of the ACK for the batch.
     fn end_batch(&mut self, now: Time) -> AckTime {
         self.batch = 0;
         if let Some(last) = self.last.take()
@@ -83,7 +84,7 @@ impl Gro {
         AckTime::Now
     }
 
-    /// Forgets all segments, because an ACK for them leaves or has left.
+    /// Resets the state, because an ACK for all segments is sent now or was sent.
     fn forget(&mut self) {
         (self.batch, self.unacknowledged, self.last, self.delayed_until) = (0, 0, None, Time::NEVER);
     }
@@ -92,10 +93,11 @@ impl Gro {
 impl AckPolicy for Gro {
     fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
         self.acks_due = 1;
-        // A segment that is not urgent advances the next ACK.
+        // If no ACK was sent since the last arrival, a segment that is not urgent increases `unacknowledged` by at
+        // least one byte.
         let least = self.unacknowledged + u64::from(!arrival.urgent);
         if arrival.unacknowledged < least {
-            // A data segment has carried an ACK since the last arrival.
+            // An outgoing data segment has carried an ACK since the last arrival.
             self.forget();
         }
         let new = arrival.unacknowledged - self.unacknowledged;
@@ -151,7 +153,7 @@ mod tests {
         DataArrival { unacknowledged, ..DataArrival::plain(now, 1000) }
     }
 
-    /// Ten segments within 50 us make one ACK, at the end of the batch.
+    /// Ten segments within 50 us cause one ACK, at the end of the batch.
     #[test]
     fn a_batch_is_acknowledged_once() {
         let mut policy = policy();
@@ -162,7 +164,7 @@ mod tests {
         assert_eq!(policy.on_data(&segment(Time::ZERO + US * 60, 1000)), WAITS, "a new batch");
     }
 
-    /// A batch of 65 segments of 1000 bytes has less room left than a segment: 65,536 - 65,000 bytes.
+    /// After 65 segments of 1000 bytes, a batch has room for 536 bytes, which is less than a segment.
     #[test]
     fn a_full_batch_ends_at_once() {
         let mut policy = policy();
@@ -172,7 +174,7 @@ mod tests {
         assert_eq!(policy.on_data(&segment(Time::ZERO, 65_000)), AckTime::Now);
     }
 
-    /// A batch of one segment is acknowledged after 40 ms, or with the next batch.
+    /// A batch of one segment is acknowledged after 40 ms, or together with the next batch.
     #[test]
     fn a_single_segment_waits_for_the_delayed_ack_timer() {
         let (mut policy, start) = (policy(), Time::ZERO);
@@ -187,8 +189,9 @@ mod tests {
         assert_eq!(policy.on_timer(later + US * 51), AckTime::Now);
     }
 
-    /// A segment out of order ends the batch: one ACK for the batch, one duplicate ACK. Without a batch, the segment has
-    /// one ACK. Segments that fill a hole or end the stream advance the ACK: one ACK.
+    /// A segment out of order ends a batch. Two ACKs are sent: one for the batch and a duplicate ACK. Without a batch,
+    /// only the duplicate ACK is sent. If the urgent segment advances the ACK (fills a hole or ends the stream), one
+    /// ACK is sent.
     #[test]
     fn a_segment_out_of_order_has_its_own_ack() {
         for (batch, advance, acks) in [(2, 0, 2), (0, 0, 1), (2, 1000, 1)] {
@@ -203,7 +206,7 @@ mod tests {
         }
     }
 
-    /// A data segment has carried the ACK for a batch: the next segment begins a batch.
+    /// If an outgoing data segment has carried the ACK for a batch, the next segment begins a new batch.
     #[test]
     fn an_ack_on_data_ends_the_batch() {
         for unacknowledged in [2000, 1000] {

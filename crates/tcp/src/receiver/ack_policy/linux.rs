@@ -1,5 +1,5 @@
-//! Linux's delayed ACKs: an ACK for every second segment, or after 40 ms or more. Quick ACKs, which are not delayed,
-//! keep the sender's slow start fast. They are sent at the start of a connection, after duplicate data or a long
+//! Linux's delayed ACKs: an ACK for every second segment, or after 40 to 200 ms. Quick ACKs are not delayed, so that
+//! the sender's slow start stays fast. Quick ACKs are sent at the start of a connection, after duplicate data or a long
 //! silence, and while the window grows (Sarolahti and Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
@@ -44,7 +44,7 @@ pub(super) struct Linux {
     left: u64,
     shortest: Duration,
     longest: Duration,
-    /// Current delay of an ACK, adapted to the time between segments.
+    /// Current delay of a delayed ACK, adapted to the time between segments.
     wait: Duration,
     last: Option<Time>,
 }
@@ -57,11 +57,12 @@ impl Linux {
         Linux { quick, left: quick, shortest, longest, wait: shortest, last: None }
     }
 
-    /// Sets `wait` to half of its value plus the time since the last segment, between `shortest` and `longest`.
+    /// Adapts `wait` to the time since the last segment: half of the old `wait` plus this time, between `shortest` and
+    /// `longest`. A time above `longest` restarts the quick ACKs instead.
     fn follow(&mut self, now: Time) {
         let Some(gap) = self.last.replace(now).map(|last| now.since(last)) else { return };
         if gap > self.longest {
-            // The sender was silent.
+            // The sender was silent, so quick ACKs restart.
             self.left = self.quick;
         } else {
             let half = self.wait.divided_by(2);
@@ -95,7 +96,7 @@ mod tests {
         (MECHANISM.build)(&MECHANISM.info.defaults())
     }
 
-    /// Delivers a segment `gap` after the last one, without other unacknowledged data.
+    /// Delivers a segment `gap` after the last segment, without other unacknowledged data.
     fn arrive(
         ack_policy: &mut dyn AckPolicy,
         now: &mut Time,
@@ -108,7 +109,7 @@ mod tests {
         ack_policy.on_data(&arrival)
     }
 
-    /// Sixteen quick ACKs are followed by one ACK for two segments.
+    /// After sixteen quick ACKs, one ACK acknowledges two segments.
     #[test]
     fn the_first_acks_are_quick() {
         let (mut ack_policy, mut now) = (ack_policy(), Time::ZERO);
@@ -132,7 +133,8 @@ mod tests {
         }
     }
 
-    /// Segments 100 ms apart raise the delay of ACKs to 200 ms, its upper bound. Segments close together give 40 ms.
+    /// Segments 150 ms apart raise the delay of ACKs to the upper bound, 200 ms. Segments 5 ms apart reduce the delay
+    /// to 40 ms.
     #[test]
     fn the_wait_follows_the_time_between_segments() {
         let (mut ack_policy, mut now) = (ack_policy(), Time::ZERO);

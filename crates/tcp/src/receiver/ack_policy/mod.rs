@@ -14,23 +14,23 @@ use lasthop_base::{Choice, Duration, Mechanism, Time, Values};
 pub struct DataArrival {
     /// Time of arrival.
     pub now: Time,
-    /// Bytes by which the next ACK can advance.
+    /// Bytes received in order that no ACK has covered yet.
     pub unacknowledged: u64,
     /// Payload of a full segment, bytes.
     pub segment: u64,
-    /// Whether the ACK is due at once, because of a gap opened or filled, duplicate data, or a mark (RFC 5681 §4.2, RFC
-    /// 3168 §6.1.3).
+    /// Whether the ACK is due at once, because of a hole, duplicate data, a FIN, or a mark (RFC 5681 §4.2, RFC 3168
+    /// §6.1.3).
     pub urgent: bool,
-    /// Whether all of the data was a duplicate.
+    /// Whether all data of the segment was received in order before.
     pub repeated: bool,
     /// Whether the segment carried a congestion mark that must be echoed at once.
     pub marked: bool,
-    /// Whether the advertised window grows.
+    /// Whether the receiver opens the advertised window further.
     pub grows: bool,
 }
 
 impl DataArrival {
-    /// A full segment in order that has no special properties.
+    /// Returns the arrival of a full segment in order, without special properties.
     pub fn plain(now: Time, segment: u64) -> DataArrival {
         DataArrival {
             now,
@@ -49,9 +49,9 @@ impl DataArrival {
 pub enum AckTime {
     /// Immediately.
     Now,
-    /// After this time, unless another ACK is due earlier.
+    /// After this time, unless an ACK is already due or scheduled.
     After(Duration),
-    /// After this time, or when an earlier ACK is due. A later due time of another ACK becomes void. Only for policies that
+    /// At the latest after this time. Replaces a later scheduled time of an ACK. Only for policies that
     /// [hold](AckPolicy::holds) ACKs.
     By(Duration),
 }
@@ -61,17 +61,19 @@ pub trait AckPolicy: Send {
     /// Handles a segment with data.
     fn on_data(&mut self, arrival: &DataArrival) -> AckTime;
 
-    /// Whether the policy ever holds back duplicate ACKs.
+    /// Whether the policy ever holds back ACKs or sends several ACKs for one arrival.
     fn holds(&self) -> bool {
         false
     }
 
-    /// Handles the end of a waiting time. Called only if the policy [holds](AckPolicy::holds) ACKs.
+    /// Handles the expiry of the returned time, and returns a new decision. Called only if the policy
+    /// [holds](AckPolicy::holds) ACKs.
     fn on_timer(&mut self, _now: Time) -> AckTime {
         AckTime::Now
     }
 
-    /// Number of ACKs to send now, including held ones. Called only if the policy [holds](AckPolicy::holds) ACKs.
+    /// Returns the number of ACKs to send now, held ACKs included, and clears the held ACKs. Called only if the policy
+    /// [holds](AckPolicy::holds) ACKs.
     fn release(&mut self) -> u32 {
         1
     }
@@ -98,7 +100,7 @@ pub const ALL: &[Mechanism<Build>] = &[
 /// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = delayed::MECHANISM;
 
-/// For two full segments that arrive in order: whether the first is acknowledged at once, and whether the second is.
+/// Returns, for each of two full segments that arrive in order, whether the segment is acknowledged at once.
 pub fn at_once(choice: &Choice<Build>) -> [bool; 2] {
     let mut ack_policy = (choice.build)(&choice.values);
     let segment = 1000;

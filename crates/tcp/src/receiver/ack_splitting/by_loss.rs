@@ -1,17 +1,19 @@
 //! Single or duplicated ACKs, depending on an estimate of the radio link's packet error probability (miyoshi §2.3,
 //! §2.4).
 //!
-//! p is the share of the segments sent in a period that were lost. p is smoothed with the paper's weights: 7/8 new and
-//! 1/8 old, the reverse of TCP's RTT filter. p_err follows from p and from the share that a full buffer drops.
+//! p is the number of lost segments divided by the number of sent segments in a period. This share is smoothed with the
+//! paper's weights: 7/8 new and 1/8 old, the reverse of TCP's RTT filter. The packet error probability of the radio
+//! link, p_err, follows from p and from p_buff, the share of packets that a full buffer drops.
 //!
 //! # Source of p
 //! §2.3: the sender counts triple duplicate ACKs and reports the count in an option (`source = "duplicates"`). With
-//! `"retransmissions"` it reports all retransmissions. An unmodified server sends no such option. The receiver
-//! therefore counts p itself by default: segments missing at a gap, plus repeated segments, whose ACKs were lost.
-//! Losses at the end of a window open no gap and are not counted, so the estimate is too low for small windows.
+//! `"retransmissions"`, the sender reports the number of all retransmissions. An unmodified server sends no such
+//! option, so by default the receiver counts losses itself. The receiver counts segments missing at a gap, and repeated
+//! segments, because a repeated segment indicates a lost ACK. Losses at the end of a window open no gap and are not
+//! counted, so the estimate is too low for small windows.
 //!
 //! # Not modelled
-//! Size and delay of the option. The sender's counts are current when the segment arrives.
+//! Size and delay of the option: when a segment arrives, the receiver obtains the sender's current counts.
 
 use super::{AckForm, AckSplitting, Arrived, Build, DueAck, Needs};
 use crate::receiver::window_estimate::PathEstimate;
@@ -117,14 +119,14 @@ struct ByLoss {
     counts_buffer: bool,
     period: Duration,
     period_ends: Time,
-    /// p: share of the sent segments that were lost, or whose ACKs were lost.
+    /// p: lost segments, and segments whose ACKs were lost, divided by sent segments.
     path: LossShare,
     /// p_buff: share of the uplink's packets that a full buffer dropped.
     buffer: LossShare,
     repeats: bool,
 }
 
-/// Totals of sent and lost segments, and the share of losses smoothed over periods (Eq. 4).
+/// Totals of sent and lost packets, and the share of lost packets, smoothed over periods (Eq. 4).
 #[derive(Default)]
 struct LossShare {
     sent: u64,
@@ -146,7 +148,7 @@ impl LossShare {
     }
 }
 
-/// Largest p_buff that is used. Near 1, p_err is undetermined.
+/// Upper bound of p_buff. If p_buff is 1, p_err is undetermined.
 const LARGEST_BUFFER_LOSS: f64 = 0.999;
 
 impl AckSplitting for ByLoss {
@@ -242,7 +244,7 @@ mod tests {
             let p = 1.0 - (1.0 - x) * (1.0 - buffer) * (1.0 - k * x);
             assert!((radio_loss(p, buffer, k) - x).abs() < 1e-12, "{x} {buffer} {k}");
         }
-        // The loss is smaller than the loss of the buffer alone, so no loss occurred on the radio link.
+        // p is smaller than p_buff, so no packet was lost on the radio link.
         assert_eq!(radio_loss(0.005, 0.01, 2.5), 0.0);
     }
 
@@ -260,8 +262,8 @@ mod tests {
             }
             form_of(&mut *ack_splitting)
         };
-        // With k = 0 and no buffer loss, p_err = p. In the first second, 3 of 13 segments are lost. This share is
-        // known when that second has ended.
+        // With k = 0 and no buffer loss, p_err = p. In the first second, 3 of 13 segments are lost. The receiver
+        // computes this share when the first second has ended.
         assert_eq!(second(3, 1), AckForm::Single);
         assert_eq!(second(0, 2), AckForm::Copies(2));
         // The new share, 0, has weight 7/8; the old share, 3/13, has weight 1/8. The sum is 0.029 < 0.1.
@@ -294,7 +296,8 @@ mod tests {
 
     #[test]
     fn the_sender_reports_p_in_one_of_two_ways() {
-        // 100 segments are sent in a second. 20 of them are retransmitted, 5 of these because of duplicate ACKs.
+        // The sender sends 100 segments in each second. 20 of these segments are retransmissions, 5 of which follow
+        // duplicate ACKs.
         let counts = |second| SenderCounts {
             sent: 100 * second,
             retransmitted: 20 * second,
@@ -306,7 +309,8 @@ mod tests {
             let last = (1..=3)
                 .map(|second| form_after(&mut *ack_splitting, second, counts(second), Default::default()))
                 .last();
-            // With k = 0 and no buffer loss, p_err = p, which is 0.05 or 0.2. The threshold is 0.1.
+            // With k = 0 and no buffer loss, p_err = p: 0.05 by duplicate ACKs, 0.2 by retransmissions. The threshold
+            // is 0.1.
             assert_eq!(last, Some(expected), "{source}");
         }
         assert!(!by_loss(&[]).needs().counts);

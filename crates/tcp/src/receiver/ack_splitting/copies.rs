@@ -1,5 +1,5 @@
 //! ACK duplication: a fixed number of identical ACKs, so that at least one of them is not lost on the radio link
-//! (miyoshi). The mechanism `by_loss` duplicates only at a high loss rate.
+//! (miyoshi). The mechanism `by_loss` duplicates ACKs only at a high loss rate.
 
 use super::{AckForm, AckSplitting, Build, DueAck, FixedSplit};
 use crate::receiver::window_estimate::PathEstimate;

@@ -22,7 +22,7 @@ pub struct DueAck {
     pub uplink: Backlog,
 }
 
-/// Form in which an ACK is sent.
+/// Form in which an ACK that is due is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckForm {
     /// One ACK.
@@ -33,7 +33,7 @@ pub enum AckForm {
     Slices {
         /// Number of slices, at least 1.
         count: u32,
-        /// Range to cut into slices. The range ends where the advance ends.
+        /// Range to cut into slices. The range ends at the end of [`DueAck::advance`].
         of: Range,
     },
 }
@@ -58,7 +58,7 @@ pub struct Needs {
     pub arrivals: bool,
     /// Needs the counts of the sender and of this host's uplink, before each arrival.
     pub counts: bool,
-    /// Needs the cause of each loss. Without loss discrimination, a single ACK is sent.
+    /// Needs the cause of each loss. Without loss discrimination, the mechanism sends only single ACKs.
     pub causes: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct Arrived {
     pub now: Time,
     /// Number of segments missing in the gap that this arrival opened.
     pub missing: u64,
-    /// Whether all of the data was a duplicate of data delivered in order.
+    /// Whether all data of the segment was received in order before.
     pub repeated: bool,
 }
 
@@ -78,29 +78,30 @@ pub trait AckSplitting: Send {
     /// Returns the form of the ACK that is now due.
     fn split(&mut self, due: &DueAck, path: &PathEstimate) -> AckForm;
 
-    /// Handles a gap that loss discrimination has attributed to a cause.
+    /// Handles a loss that loss discrimination has attributed to a cause.
     fn on_loss(&mut self, cause: Cause, path: &PathEstimate) {
         let _ = (cause, path);
     }
 
-    /// Handles an arrival. Called only with [`Needs::arrivals`].
+    /// Handles an arrival. Called only if [`Needs::arrivals`] is true.
     fn on_arrival(&mut self, arrived: &Arrived) {
         let _ = arrived;
     }
 
-    /// Handles counts of the sender and of this host's uplink. Called only with [`Needs::counts`].
+    /// Handles counts of the sender and of this host's uplink. Called only if [`Needs::counts`] is true.
     fn on_counts(&mut self, sender: &SenderCounts, uplink: &UplinkCounts) {
         let _ = (sender, uplink);
     }
 
-    /// Handles the queueing of the ACKs. Returns the length of the queue after them, as this mechanism counts it.
+    /// Handles the uplink queue `before` and `after` the ACKs were enqueued. Returns the length of the queue after the
+    /// ACKs, packets, as this mechanism counts the length.
     fn on_sent(&mut self, before: Backlog, after: Backlog) -> u32 {
         let _ = before;
         after.waiting
     }
 
-    /// Number of ACKs for each ACK that is due, if this number is constant. A kernel can then send the ACKs without the
-    /// agent.
+    /// Number of ACKs for each ACK that is due, if this number is constant. A kernel can then send these ACKs without
+    /// the agent.
     fn pieces(&self) -> Option<FixedSplit> {
         None
     }
@@ -110,7 +111,7 @@ pub trait AckSplitting: Send {
         false
     }
 
-    /// Inputs that this mechanism needs.
+    /// Returns the inputs that this mechanism needs.
     fn needs(&self) -> Needs {
         Needs::default()
     }

@@ -1,5 +1,5 @@
-//! ACK splitting (hasegawa): after a wireless loss the receiver acknowledges each packet in slices. The window of a
-//! sender that counts ACKs then recovers faster than by one segment per RTT.
+//! ACK splitting (hasegawa): after a wireless loss the receiver acknowledges each packet in slices. If the sender
+//! counts ACKs, cwnd then grows faster than one segment per RTT.
 
 use super::{AckForm, AckSplitting, Build, DueAck, FixedSplit, Needs};
 use crate::event::Cause;
@@ -56,9 +56,10 @@ struct Split {
     counts_service: bool,
     fixed: Option<u32>,
     always: bool,
-    /// Window at which the splitting ends, segments; `None` while ACKs are not split.
+    /// target_cwnd: value of cwnd_r at which the splitting ends, segments. `None` while ACKs are not split.
     target: Option<f64>,
-    /// s_queue after the previous packet; `None` before the first packet of an episode of splitting.
+    /// s_queue: uplink queue after the ACKs for the previous packet, packets. `None` before the first packet of a
+    /// splitting period.
     queue_after: Option<u32>,
 }
 
@@ -75,8 +76,9 @@ impl Split {
         }
     }
 
-    /// Eq. 4 and 5: number of ACKs that have left the uplink queue since the last packet, plus one if the queue was
-    /// empty.
+    /// Returns the number of ACKs for a packet (Eq. 4 and 5). The basis is the number of ACKs that have left the uplink
+    /// queue since the last packet. If the queue is empty, 1 is added; otherwise the number of waiting ACKs is
+    /// subtracted.
     fn count(&self, queue_before: u32) -> u32 {
         if let Some(fixed) = self.fixed {
             return fixed;
@@ -96,7 +98,7 @@ impl Split {
 
 impl AckSplitting for Split {
     fn split(&mut self, due: &DueAck, path: &PathEstimate) -> AckForm {
-        // A duplicate causes one ACK. An open hole does not change the state.
+        // A duplicate ACK is not split, and does not end the splitting.
         if due.advance.is_empty() {
             return AckForm::Single;
         }
@@ -192,8 +194,8 @@ mod tests {
 
     #[test]
     fn the_number_follows_the_uplink_queue() {
-        // Fig. 5, Eq. 4 and 5: the first packet causes 1 ACK. Later ones cause drained + 1 if the queue is empty,
-        // otherwise drained - waiting.
+        // Fig. 5, Eq. 4 and 5: the first packet causes 1 ACK. If the queue is empty, a later packet causes one ACK more
+        // than have left the queue. Otherwise the number of waiting ACKs is subtracted.
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         split.on_loss(Cause::Wireless, &path(100.0));
         let mut step = |waiting: u32, after: Backlog| {
@@ -201,10 +203,10 @@ mod tests {
             split.on_sent(backlog(waiting, waiting > 0), after);
             acks
         };
-        assert_eq!(step(0, backlog(0, true)), 1); // s = 1: in the idle transmitter
-        assert_eq!(step(0, backlog(1, true)), 2); // dQ = 1, queue empty: 2; s = 2
-        assert_eq!(step(0, backlog(2, true)), 3); // dQ = 2; s = 3
-        assert_eq!(step(1, backlog(2, true)), 1); // dQ = 2, 1 waits: 2 - 1; s = 2
-        assert_eq!(step(2, backlog(3, true)), 1); // dQ = 0, 2 wait: Eq. 5 gives -2; at least one
+        assert_eq!(step(0, backlog(0, true)), 1); // Sets s_queue = 1: the ACK is in the transmitter, which was idle.
+        assert_eq!(step(0, backlog(1, true)), 2); // 1 ACK has left, the queue is empty: 1 + 1. Sets s_queue = 2.
+        assert_eq!(step(0, backlog(2, true)), 3); // 2 ACKs have left, the queue is empty: 2 + 1. Sets s_queue = 3.
+        assert_eq!(step(1, backlog(2, true)), 1); // 2 ACKs have left, 1 ACK waits: 2 - 1. Sets s_queue = 2.
+        assert_eq!(step(2, backlog(3, true)), 1); // No ACK has left, 2 ACKs wait: Eq. 5 gives -2; the minimum is 1.
     }
 }

@@ -1,4 +1,5 @@
-//! ECE until CWR (RFC 3168 §6.1.3): after a mark, every ACK carries the echo until CWR arrives from the sender.
+//! ECE until CWR (RFC 3168 §6.1.3): after a mark, every ACK carries ECE until a segment with CWR arrives from the
+//! sender.
 
 use super::{Build, MarkEcho};
 use lasthop_base::{Info, Mechanism};

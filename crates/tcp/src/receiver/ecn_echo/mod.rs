@@ -7,10 +7,10 @@ use lasthop_base::{Mechanism, Values};
 
 /// ECN echo, used if both ends have agreed on ECN.
 pub trait MarkEcho: Send {
-    /// Handles data with or without a mark (CE). Returns whether further ACKs carry the echo.
+    /// Handles a data segment. `marked`: whether the packet carried CE. Returns whether further ACKs carry ECE.
     fn on_data(&mut self, marked: bool) -> bool;
 
-    /// Handles CWR. Returns whether further ACKs carry the echo.
+    /// Handles a segment with CWR. Returns whether further ACKs carry ECE.
     fn on_reduced(&mut self) -> bool;
 }
 

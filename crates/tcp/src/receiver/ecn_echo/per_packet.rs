@@ -1,7 +1,8 @@
-//! ECE per packet: each ACK echoes the mark of the packet that caused it. A duplicate ACK thus reports the queue that
-//! this packet passed.
+//! ECE per packet: each ACK echoes the mark of the packet that caused the ACK. A duplicate ACK thus also reports
+//! whether its packet was marked.
 //!
-//! A marked packet is acknowledged at once under any ACK policy. Its ACK may also cover earlier unmarked packets.
+//! A marked packet is acknowledged at once under any ACK policy. The ACK of a marked packet may also cover earlier
+//! unmarked packets.
 
 use super::{Build, MarkEcho};
 use lasthop_base::{Info, Mechanism};
@@ -27,7 +28,7 @@ impl MarkEcho for PerPacket {
     }
 
     fn on_reduced(&mut self) -> bool {
-        // CWR has no effect, because the mark of the next packet decides.
+        // CWR has no effect, because the mark of the next packet determines the next echo.
         self.echoes
     }
 }

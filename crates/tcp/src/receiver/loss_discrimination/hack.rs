@@ -1,12 +1,13 @@
-//! HACK, receiver side: an ACK that does not count as a duplicate reports a damaged segment whose header is intact
-//! (Balan, Lee, Kumar, Jacob, Seah and Ananda, INFOCOM 2001; Computer Networks 39, 2002). The sender's side is its
-//! `loss_discrimination` mechanism `hack`.
+//! HACK, receiver side: the receiver reports each damaged segment with an intact header in an ACK that does not count
+//! as a duplicate (Balan, Lee, Kumar, Jacob, Seah and Ananda, INFOCOM 2001; Computer Networks 39, 2002). The sender
+//! side is the sender's `loss_discrimination` mechanism `hack`.
 //!
 //! # Our choices
-//! The mechanism is known from an abstract and an excerpt of a thesis. The option kind (253, experimental) and its
-//! length (8 bytes) are ours. The header checksum, 4 bytes of every data segment, is not modelled. Links deliver
-//! damaged packets only with ARQ `none` or `repeat`; otherwise a note is printed. Only the channels `bit_error` and
-//! `iid` know whether the header was damaged; other channels lose the packet.
+//! The implementation follows an abstract and an excerpt of a thesis, not the full paper. The option kind (253,
+//! experimental) and the option length (8 bytes) are our choices. The header checksum, 4 bytes of every data segment,
+//! is not modelled. Links deliver damaged packets only with ARQ `none` or `repeat`; with any other ARQ, the program
+//! prints a note. Only the channels `bit_error` and `iid` model whether the header was damaged; other channels lose the
+//! whole packet.
 
 use super::{Build, Cause, Gap, LossDiscriminator, Observation};
 use crate::receiver::window_estimate::PathEstimate;

@@ -1,4 +1,4 @@
-//! JTCP: queue growth over the last window of packets means congestion (hasegawa §2.2 and §3.2.2, Eq. 1).
+//! JTCP: queue growth over the last window of packets indicates congestion (hasegawa §2.2 and §3.2.2, Eq. 1).
 
 use super::{Build, Cause, Gap, LossDiscriminator, Observation};
 use crate::receiver::window_estimate::PathEstimate;
@@ -49,7 +49,7 @@ struct PacketTimes {
     sent: Time,
 }
 
-/// Number of packets remembered: more than any window of the scenarios.
+/// Number of packets whose times are stored; no window of the scenarios holds more packets.
 const REMEMBERED: usize = 4096;
 
 impl LossDiscriminator for Jtcp {
@@ -83,9 +83,9 @@ impl LossDiscriminator for Jtcp {
 }
 
 impl Jtcp {
-    /// Returns Jr (Eq. 1) of two received packets; `None` if there are no such packets. The newer packet is the last
-    /// one before the gap (n-1), or with `uses_newest` the last one that arrived. The older packet is the packet
-    /// nearest to n-w, `window` segments before the gap.
+    /// Returns the jitter ratio Jr (Eq. 1) of two received packets. The newer packet is the last packet before the gap
+    /// (n-1), or the first packet after the gap if `uses_newest`. The older packet is the packet nearest to n-w,
+    /// `window` segments before the gap. Returns `None` if these packets do not exist or arrived at the same time.
     fn jitter_ratio(&self, gap: &Gap, window: u64) -> Option<f64> {
         let below = self.arrivals.partition_point(|arrival| arrival.start < gap.range.start);
         let newest = if self.uses_newest {

@@ -11,15 +11,15 @@ use crate::ranges::Range;
 use crate::receiver::window_estimate::PathEstimate;
 use lasthop_base::{Mechanism, Stream, Time, Values};
 
-/// A packet that arrived with data above all earlier packets.
+/// An arrived packet whose data ends above all data received before.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation {
     /// Time of arrival.
     pub now: Time,
     /// Bytes of the packet.
     pub range: Range,
-    /// Sender's timestamp (TSval), unwrapped, if timestamps are in use. Only differences between such times are
-    /// meaningful.
+    /// Time at which the sender sent the packet, from the unwrapped timestamp (TSval); `None` without timestamps. Only
+    /// differences between such times are meaningful, because the ends' clocks differ.
     pub sent: Option<Time>,
 }
 
@@ -34,19 +34,19 @@ pub struct Gap {
 
 /// Loss discrimination of a receiver.
 pub trait LossDiscriminator: Send {
-    /// Handles a packet above all earlier ones. If the packet opens a gap, this call precedes the call of
-    /// [`LossDiscriminator::discriminate`].
+    /// Handles a packet whose data ends above all data received before. If the packet opens a gap, this call precedes
+    /// the call of [`LossDiscriminator::discriminate`].
     fn observe(&mut self, observation: &Observation);
 
     /// Attributes a gap below the last observed packet to a cause.
     fn discriminate(&mut self, gap: &Gap, path: &PathEstimate, random: &mut Stream) -> Cause;
 
-    /// Handles a report of the link layer that it discarded these bytes.
+    /// Handles a report that the link layer discarded the bytes of `range`.
     fn on_report(&mut self, range: Range) {
         let _ = range;
     }
 
-    /// Number of ACKs that report a damaged segment with an intact header to the sender (HACK); 0 means no reports.
+    /// Number of ACKs that report each damaged segment with an intact header to the sender (HACK); 0 means no reports.
     fn damage_report_copies(&self) -> u32 {
         0
     }
@@ -61,13 +61,13 @@ pub trait LossDiscriminator: Send {
         false
     }
 
-    /// Whether the mechanism attributes losses. If not, accounting and estimates are skipped.
+    /// Whether the mechanism attributes gaps to causes. If false, gaps are neither attributed nor counted.
     fn discriminates(&self) -> bool {
         true
     }
 
-    /// Whether the mechanism uses random numbers, so that repetitions may differ. Override to `false` if the mechanism
-    /// uses no random numbers.
+    /// Whether the mechanism uses random numbers, so that repetitions of a run may differ. Override with `false` if the
+    /// mechanism uses no random numbers.
     fn draws(&self) -> bool {
         true
     }

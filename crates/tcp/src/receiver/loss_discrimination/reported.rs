@@ -1,4 +1,5 @@
-//! MAC method (hasegawa §3.2.1): the link layer reports the packets that it discarded, which is the true cause.
+//! MAC method (hasegawa §3.2.1): the link layer reports each packet that it discarded, so the true cause of a loss is
+//! available.
 
 use super::{Build, Cause, Gap, LossDiscriminator, Observation};
 use crate::ranges::Range;
@@ -21,14 +22,15 @@ struct Reported {
     reports: VecDeque<Range>,
 }
 
-/// Largest number of pending reports. Reports can accumulate, because a lost retransmission opens no gap.
+/// Largest number of pending reports. Reports can accumulate, because the discard of a retransmission opens no gap.
 const MOST_PENDING: usize = 1024;
 
 impl LossDiscriminator for Reported {
     fn observe(&mut self, _: &Observation) {}
 
     fn discriminate(&mut self, gap: &Gap, _: &PathEstimate, _: &mut Stream) -> Cause {
-        // If only a part of the gap was reported, both causes are present, and the gap counts as congestion.
+        // If the reports cover only a part of the gap, the rest was lost by congestion, and the whole gap counts as
+        // congestion.
         let reported: u64 = self
             .reports
             .iter()

@@ -1,5 +1,5 @@
-//! RTT method (hasegawa §3.2.3, Eq. 3): a random decision. The probability of congestion is the position of
-//! the RTT between the smallest RTT (0) and the largest RTT (1).
+//! RTT method (hasegawa §3.2.3, Eq. 3): a random decision. The probability of congestion is the position of the latest
+//! RTT between the smallest RTT (0) and the largest RTT (1).
 
 use super::{Build, Cause, Gap, LossDiscriminator, Observation};
 use crate::receiver::window_estimate::PathEstimate;

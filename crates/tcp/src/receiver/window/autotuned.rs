@@ -1,16 +1,18 @@
-//! Autotuned window: grows with the amount that the application reads (dynamic right-sizing, Fisk and Feng 2001), as in
-//! Linux.
+//! Autotuned window, as in Linux: the window grows with the number of bytes that the application reads (dynamic
+//! right-sizing, Fisk and Feng 2001).
 //!
-//! The buffer grows when the application reads more in a round trip than in any earlier one. The new size is twice that
-//! amount, times 1 + 2 g for a relative growth g of the amount. The first threshold is ten segments, or the initial
-//! window in whole segments if that is smaller (`tcp_init_buffer_space`, `tcp_select_initial_window`). The window opens
-//! towards the buffer by two segments per arrival. The round-trip time follows timestamp echoes: at once if they are
-//! shorter, slowly if they are longer (Dumazet, "tcp: receive side improvements", netdev, May 2025).
+//! The buffer grows when the application reads more bytes in a round trip than in any earlier round trip. If the number
+//! of bytes grows by the fraction g, the new size is (2 x bytes + 16 segments) x (1 + 2 g). The first threshold is ten
+//! segments, or the initial window in whole segments if that window is smaller (`tcp_init_buffer_space`,
+//! `tcp_select_initial_window`). The window opens towards the buffer by two segments per arrival. The RTT estimate
+//! follows timestamp echoes: a shorter RTT replaces the estimate at once, a longer RTT raises the estimate slowly
+//! (Dumazet, "tcp: receive side improvements", netdev, May 2025).
 //!
 //! # Not modelled
-//! Overhead of packets: the window is half of the buffer (`tcp_rmem` is twice `initial` and `size`). Linux measures the
-//! overhead of the first packets, and opens a window below ten segments accordingly. Here the buffer grows when a round
-//! trip fills such a window. Without timestamps only the handshake measures the round-trip time.
+//! Overhead of packets: the window is half of the buffer (`tcp_rmem` is twice `initial` and `size`). If the initial
+//! window is below ten segments, Linux measures the overhead of the first packets and opens the window accordingly.
+//! Here the buffer grows when a round trip fills such a window. Without timestamps only the handshake yields an RTT
+//! sample.
 
 use super::{AdvertisedWindow, Build, PathSample, WindowInput};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
@@ -40,11 +42,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Autotuned::new(values.bytes("initial"), values.bytes("size"))),
 };
 
-/// First threshold on the bytes read per round trip, segments (RFC 6928's initial window).
+/// First threshold for the growth of the buffer: bytes read per round trip, in segments (RFC 6928's initial window).
 const AT_FIRST: u64 = 10;
-/// Additional space beyond twice the bytes read, segments.
+/// Part of a new buffer size beyond twice the bytes read, segments.
 const SPARE: u64 = 16;
-/// Smallest payload of a segment that opens the window further, bytes.
+/// Smallest payload of an arrival that opens the window further, bytes.
 const SMALL: u64 = 128;
 
 struct Autotuned {
@@ -55,10 +57,10 @@ struct Autotuned {
     /// Window opened so far, bytes; at most `room`.
     opened: u64,
     is_growing: bool,
-    /// Largest number of bytes read in a round trip; 0 before the first round trip.
+    /// Largest number of bytes read in a round trip after which the buffer grew; 0 before the first growth.
     most_read: u64,
     rtt: Option<Duration>,
-    /// Start of the round trip, and the number of bytes read by that time.
+    /// Start of the current round trip, and the number of bytes that the application had read at that time.
     round: Option<(Time, u64)>,
 }
 
@@ -77,7 +79,8 @@ impl Autotuned {
         }
     }
 
-    /// Whole segments that fit into the initial window, bytes; the whole window if a segment is larger.
+    /// Payload of the whole segments that fit into the initial window, bytes. If a segment is larger than the initial
+    /// window, returns the initial window.
     fn whole_segments(&self, segment: u64) -> u64 {
         if segment > self.initial { self.initial } else { self.initial - self.initial % segment.max(1) }
     }
@@ -85,8 +88,8 @@ impl Autotuned {
     fn end_round(&mut self, read: u64, segment: u64) {
         let holds = self.whole_segments(segment);
         let known = self.most_read.max(holds.min(AT_FIRST * segment));
-        // In a round trip the application cannot read more than a window. A full window below ten segments therefore
-        // counts.
+        // In a round trip the application cannot read more than a window. If the initial window is below ten segments,
+        // a full window therefore also makes the buffer grow.
         let fills = read >= holds && self.room == self.initial;
         if read <= known && !fills {
             return;
@@ -143,7 +146,8 @@ mod tests {
 
     const SEGMENT: u64 = 1000;
 
-    /// 65,536 bytes hold 65 segments of 1000 bytes, 7 of 8960 and one of 65,536. A larger segment counts the whole window.
+    /// 65,536 bytes hold 65 segments of 1000 bytes, 7 of 8960 and one of 65,536. For a larger segment, the result is
+    /// the whole window.
     #[test]
     fn whole_segments_fit_into_the_window() {
         let window = Autotuned::new(65_536, 1 << 20);
@@ -152,8 +156,8 @@ mod tests {
         }
     }
 
-    /// Returns the windows after round trips of 100 ms with these numbers of segments. The application reads all of
-    /// them.
+    /// Returns the window after each round trip of 100 ms, bytes. `rounds`: number of segments in each round trip. The
+    /// application reads all data at once.
     fn windows(rounds: &[u64], size: u64) -> Vec<u64> {
         let mut window = Autotuned::new(65_536, size);
         let (mut now, mut read) = (Time::ZERO, 0);
@@ -174,7 +178,7 @@ mod tests {
         after
     }
 
-    /// The window does not limit slow start: it is at least twice the arrivals of the last round trip.
+    /// The window does not limit slow start, because the window is at least twice the arrivals of the last round trip.
     #[test]
     fn a_slow_start_finds_room() {
         let rounds: Vec<u64> = (0..8).map(|round| 10 << round).collect();
@@ -210,8 +214,9 @@ mod tests {
         assert!(!grows([40, 48], 40) && grows([40, 48], 41));
     }
 
-    /// An initial window below ten segments grows when it is filled, to twice its size plus 16 segments
-    /// (`tcp_rcv_space_adjust`). 64 KiB hold 7 segments of 8960 bytes, or 1 of 40,000.
+    /// An initial window below ten segments grows when a round trip fills the window. The new size is twice the bytes
+    /// read plus 16 segments (`tcp_rcv_space_adjust`). 64 KiB hold 7 segments of 8960 bytes, or 1 segment of 40,000
+    /// bytes.
     #[test]
     fn a_window_below_ten_segments_grows_once_it_is_filled() {
         for (segment, filled) in [(6554, 9), (8960, 7), (40_000, 1), (65_535, 1)] {

@@ -1,18 +1,19 @@
 //! Window that follows the receiver's estimate of the path, so that the sender cannot fill a deep buffer.
 //!
-//! The window is k x rate x smallest RTT. The rate is the largest of the last ten rounds. A round lasts at least one
-//! smallest RTT, in which the receiver counts the arriving bytes. The RTT comes from timestamp echoes, and from the
-//! handshake if the driver reports it. k - 1 is the queue allowed at the bottleneck, in bandwidth-delay products.
+//! The window is k x rate x smallest RTT. The rate is the largest rate of the last ten rounds. In a round, which lasts
+//! at least one smallest RTT, the receiver counts the arriving bytes. RTT samples come from timestamp echoes, and from
+//! the handshake if the driver reports the handshake's RTT. k - 1 is the queue allowed at the bottleneck, in
+//! bandwidth-delay products.
 //!
-//! A smallest RTT that no sample has confirmed for ten seconds may be outdated. The window then falls below the
-//! bandwidth-delay product for four RTTs. The queue drains in the first half of this time; the second half measures the
-//! RTT, as BBR does at the sender.
+//! If no sample has confirmed the smallest RTT for ten seconds, this value may be outdated. The window then falls below
+//! the bandwidth-delay product for four RTTs. The queue drains in the first two RTTs; the receiver measures the RTT
+//! anew in the last two RTTs. BBR (ProbeRTT) does the same at the sender.
 //!
 //! # Not modelled
-//! Without timestamps the handshake's RTT is used throughout; without either the window stays `initial`. An idle sender
-//! looks like a slow path: after ten idle rounds the window is small. As soon as the sender has data, the window
-//! doubles per RTT. If a radio link occasionally delays packets far beyond its smallest RTT, k must cover that delay;
-//! otherwise the rate falls.
+//! Without timestamps, the handshake's RTT is used throughout. Without timestamps and handshake RTT, the window stays
+//! `initial`. The receiver cannot distinguish an application-limited sender from a slow path: after ten rounds with
+//! little data the window is small. As soon as the sender has more data, the window doubles per RTT. If a radio link
+//! occasionally delays packets far beyond its smallest RTT, k must cover that delay; otherwise the rate falls.
 
 use super::{AdvertisedWindow, Build, PathSample, WindowInput};
 use lasthop_base::{Duration, Info, Live, Mechanism, Parameter, Time, Unit};
@@ -50,15 +51,15 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Smallest window, segments: one that is acknowledged at once, and one in flight.
+/// Smallest window, segments: one segment in flight while the receiver acknowledges another segment.
 const FLOOR: u64 = 2;
-/// Number of rounds whose rates are remembered.
+/// Number of rounds whose rates are stored.
 const ROUNDS: usize = 10;
-/// Shortest round. In a shorter time, a burst would look like a high rate.
+/// Shortest duration of a round. In a shorter round, a burst would look like a high rate.
 const SHORTEST_ROUND: Duration = Duration::from_millis(10);
-/// Lower bound of an RTT. Shorter times are dominated by scheduling.
+/// Lower bound of an RTT sample. Scheduling delays dominate shorter times.
 const SMALLEST_RTT: Duration = Duration::from_millis(1);
-/// Time after which a smallest RTT without confirmation is measured again.
+/// Time without confirmation after which the smallest RTT is measured again.
 const RTT_VALID: Duration = Duration::from_secs(10);
 /// Value of k while the smallest RTT is measured again.
 const PROBE_K: f64 = 0.75;
@@ -72,14 +73,14 @@ struct Dynamic {
     confirmed: Time,
     rtt_probe: Option<RttProbe>,
     round: Option<RateRound>,
-    /// Rates of the last rounds, bytes per second; zero for rounds not measured.
+    /// Rates of the last rounds, bytes per second; zero for rounds that have not occurred yet.
     rates: [f64; ROUNDS],
     rounds: usize,
 }
 
 /// New measurement of the smallest RTT.
 struct RttProbe {
-    /// Time at which the queue should be empty.
+    /// Time from which the queue should be empty, so that samples count.
     drained: Time,
     ends: Time,
     least: Option<Duration>,
@@ -108,7 +109,7 @@ impl Dynamic {
     fn sample(&mut self, now: Time, rtt: Duration) {
         let rtt = rtt.max(SMALLEST_RTT);
         let least = *self.min_rtt.get_or_insert(rtt);
-        // The sample confirms the smallest RTT if it is within a tenth of it, or within a tick of 1 ms.
+        // The sample confirms the smallest RTT if the sample is larger by at most a tenth, or by at most 1 ms.
         if rtt <= least + least.divided_by(10).max(SMALLEST_RTT) {
             self.min_rtt = Some(least.min(rtt));
             self.confirmed = now;
@@ -144,7 +145,7 @@ impl Dynamic {
         if elapsed < self.min_rtt.unwrap_or(SHORTEST_ROUND).max(SHORTEST_ROUND) {
             return;
         }
-        // While the window is deliberately small, arrivals do not show the rate of the path.
+        // While the window is small for the RTT measurement, arrivals do not show the rate of the path.
         if self.rtt_probe.is_none() {
             self.rates[self.rounds % ROUNDS] = round.bytes as f64 / elapsed.as_secs();
             self.rounds += 1;
@@ -190,7 +191,8 @@ mod tests {
         PathSample { now, bytes, rtt: Some(Duration::from_millis(rtt_ms)), read: 0, segment: SEGMENT }
     }
 
-    /// Delivers segments every 1.2 ms (1500 bytes at 10 Mbit/s) for `millis`, with this RTT.
+    /// Delivers a segment every 1.2 ms (packets of 1500 bytes at 10 Mbit/s) for `millis` ms, starting at `from` ms.
+    /// `rtt`: RTT of each segment, ms.
     fn feed(window: &mut Dynamic, from: u64, millis: u64, rtt: u64) {
         for n in 0..millis * 10 / 12 {
             let now = Time::from_nanos(from * 1_000_000 + n * 1_200_000);
@@ -206,7 +208,8 @@ mod tests {
         Dynamic::new(2.0, 65_536, 1 << 22)
     }
 
-    /// 1448 bytes in 1.2 ms are 1 206 667 bytes a second.
+    /// Bandwidth-delay product for an RTT of `rtt` seconds, bytes. The rate is 1448 bytes in 1.2 ms, or 1,206,667
+    /// bytes/s.
     fn product(rtt: f64) -> f64 {
         1448.0 / 1.2e-3 * rtt
     }
@@ -221,25 +224,25 @@ mod tests {
         assert!((found / (2.0 * product(0.020)) - 1.0).abs() < 0.01, "{found}");
     }
 
-    /// While the window is small, samples before the queue has drained (two RTTs) do not count. If such a sample is the
-    /// smallest one, the new smallest RTT is that of the later samples.
+    /// While the window is small, samples before the queue has drained (two RTTs) do not count, even if such a sample
+    /// is the smallest. The new smallest RTT is the smallest later sample.
     #[test]
     fn samples_before_the_queue_has_drained_do_not_count() {
         let mut window = dynamic();
         feed(&mut window, 0, 1000, 20);
         feed(&mut window, 1000, 10_050, 80);
-        let probe = window.rtt_probe.as_ref().expect("a probe");
+        let probe = window.rtt_probe.as_ref().expect("an RTT measurement is in progress");
         let at = |time: Time, later: u64| time + Duration::from_millis(later);
         let (drained, ends) = (probe.drained, probe.ends);
         window.on_arrival(&arrived(at(drained, 0), SEGMENT, 70));
         assert_eq!(window.rtt_probe.as_ref().and_then(|it| it.least), Some(Duration::from_millis(70)));
         window.on_arrival(&arrived(at(ends, 0), SEGMENT, 75));
         assert_eq!((window.min_rtt, window.rtt_probe.is_none()), (Some(Duration::from_millis(70)), true));
-        // A sample before `drained` would have set 60 ms.
+        // A sample of 60 ms just before `drained` does not count.
         let mut window = dynamic();
         feed(&mut window, 0, 1000, 20);
         feed(&mut window, 1000, 10_050, 80);
-        let drained = window.rtt_probe.as_ref().expect("a probe").drained;
+        let drained = window.rtt_probe.as_ref().expect("an RTT measurement is in progress").drained;
         window.on_arrival(&arrived(Time::from_nanos(drained.as_nanos() - 1), SEGMENT, 60));
         assert_eq!(window.rtt_probe.as_ref().and_then(|it| it.least), None);
     }
@@ -259,7 +262,7 @@ mod tests {
     fn a_path_that_has_become_longer_is_found_out() {
         let mut window = dynamic();
         feed(&mut window, 0, 1000, 20);
-        // No sample is close to 20 ms for 10 s, so the window falls below one product for four RTTs.
+        // No sample is close to 20 ms for 10 s, so the window falls below one bandwidth-delay product for four RTTs.
         feed(&mut window, 1000, 10_050, 80);
         assert!((bytes(&mut window) as f64) < product(0.020));
         feed(&mut window, 11_050, 400, 70);

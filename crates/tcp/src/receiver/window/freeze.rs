@@ -1,12 +1,12 @@
 //! Freeze-TCP, receiver side (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). The receiver advertises a zero window
 //! before an outage that this host's link layer foresees (a planned rate change). After the outage, the receiver
-//! repeats the last ACK three times with an open window. No node of the network is involved, and headers may be
-//! encrypted. Only a sender with `freeze = true` keeps its window.
+//! repeats the last ACK three times with an open window. No network node takes part, and headers may be encrypted. Only
+//! a sender with `freeze = true` keeps its cwnd during the zero window.
 //!
 //! # Our choices
-//! The mechanism is known from an abstract; the lead of one round trip is from memory. The round-trip time is smoothed,
-//! and comes from timestamps or the handshake. Data in flight when the window closes is accepted: only the advertised
-//! window is zero.
+//! The implementation follows an abstract; the lead of one round trip is from memory. The round-trip time is smoothed,
+//! and comes from timestamps or the handshake. Data in flight when the window closes is accepted, because only the
+//! advertised window is zero.
 
 use super::{AdvertisedWindow, Build, LinkPlan, PathSample, WindowDecision, WindowInput};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
@@ -68,7 +68,7 @@ struct Freeze {
 }
 
 impl Freeze {
-    /// Closes the window if it is time; otherwise returns the time of the next call.
+    /// Closes the window if the lead time before the outage has begun; otherwise requests a later call.
     fn decide(&mut self, now: Time) -> WindowDecision {
         let ahead = self.round_trip.unwrap_or(Duration::ZERO).as_secs() * self.lead;
         let closes = self.begins.as_nanos().saturating_sub(Duration::from_secs_f64(ahead).as_nanos());
@@ -76,7 +76,7 @@ impl Freeze {
             return WindowDecision { closed: self.is_closed, acks: 0, next: Time::NEVER };
         }
         if now.as_nanos() < closes {
-            // The next call is earlier than necessary, because the round-trip time may grow until then.
+            // Requests the next call earlier than necessary, because the round-trip time may grow in the meantime.
             let next = Time::from_nanos(closes.min(now.as_nanos().midpoint(closes) + 1_000_000));
             return WindowDecision { closed: self.is_closed, acks: 0, next };
         }
@@ -114,7 +114,8 @@ impl AdvertisedWindow for Freeze {
         let is_away = |rate: Rate| rate < self.away;
         let is_over = self.is_closed && !is_away(plan.rate);
         self.begins = match (is_away(plan.rate), is_away(plan.next)) {
-            // The run begins within the outage, so no report preceded the outage.
+            // The link is in an outage. If the window is still open, for example at the start of a run, the window
+            // closes now.
             (true, _) => plan.now,
             (false, true) => plan.until,
             (false, false) => Time::NEVER,

@@ -1,8 +1,9 @@
 //! Window computed from link-layer information (koga §5.2.2, Eqs. 5.1 and 5.2).
 //!
-//! awnd = rate T / segment, with T = (segment / rate + 2 delay) retransmissions. For 384 kbit/s the dissertation states
-//! 9.6 packets, but its numbers give 6.6. The dissertation uses 10 packets at 384 kbit/s and 4 at 64 kbit/s. The
-//! formula `published` uses these two values and is linear between them.
+//! awnd = rate x T / segment, with T = (segment / rate + 2 x delay) x retransmissions. For 384 kbit/s the dissertation
+//! states 9.6 packets, but the numbers of the dissertation give 6.6. The dissertation uses 10 packets at 384 kbit/s and
+//! 4 packets at 64 kbit/s. The formula `published` uses these two windows, and interpolates linearly between 64 and 384
+//! kbit/s.
 
 use super::{AdvertisedWindow, Build, WindowInput};
 use lasthop_base::{Duration, Info, Is, Live, Mechanism, OnlyIf, Parameter, Rate, Unit};
@@ -81,7 +82,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Largest window, bytes; it determines the window scale.
+/// Largest window, bytes; this value determines the window scale.
 const LARGEST: u64 = 1 << 20;
 
 struct LinkRate {
@@ -115,7 +116,7 @@ impl LinkRate {
 
 impl AdvertisedWindow for LinkRate {
     fn bytes(&mut self, input: &WindowInput) -> u64 {
-        // The result is rounded, as the dissertation rounds 9.6 to 10.
+        // Rounds to the nearest number of segments, as the dissertation rounds 9.6 to 10.
         let segments = (self.segments(input.segment) + 0.5).max(1.0) as u64;
         (segments.saturating_mul(input.segment)).min(LARGEST).saturating_sub(input.unread)
     }

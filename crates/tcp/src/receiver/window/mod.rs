@@ -22,7 +22,7 @@ pub struct WindowInput {
 pub struct PathSample {
     /// Time of arrival.
     pub now: Time,
-    /// Payload, bytes. Includes duplicates, because the path has carried them.
+    /// Payload, bytes. Includes duplicates, because the path has also carried duplicates.
     pub bytes: u64,
     /// Round-trip time measured by the timestamp echo or the handshake.
     pub rtt: Option<Duration>,
@@ -35,39 +35,39 @@ pub struct PathSample {
 /// Planned rate change of this host's link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkPlan {
-    /// Time of the report.
+    /// Time of the report about the plan.
     pub now: Time,
     /// Current rate.
     pub rate: Rate,
-    /// Time of the next change.
+    /// Time of the next rate change.
     pub until: Time,
-    /// Rate after the next change.
+    /// Rate after the next rate change.
     pub next: Rate,
 }
 
-/// Decision of a window that plans ahead.
+/// Decision of a window mechanism that uses planned rate changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WindowDecision {
     /// Whether to advertise zero regardless of free space. Arriving data is still accepted.
     pub closed: bool,
     /// Number of ACKs that advertise the decision at once.
     pub acks: u32,
-    /// Time of the next call of [`AdvertisedWindow::on_decision_time`]; [`Time::NEVER`] if there is none.
+    /// Time of the next call of [`AdvertisedWindow::on_decision_time`]; [`Time::NEVER`] means no call.
     pub next: Time,
 }
 
-/// Window that the receiver advertises.
+/// Mechanism that computes the window that the receiver advertises.
 pub trait AdvertisedWindow: Send {
     /// Returns the window, bytes, counted from the next byte expected. The right edge moves left only if
-    /// [`AdvertisedWindow::shrinks`].
+    /// [`AdvertisedWindow::shrinks`] returns true.
     fn bytes(&mut self, input: &WindowInput) -> u64;
 
-    /// Size of the buffer in bytes, if the window is the free part of a constant buffer.
+    /// Size of the receive buffer, bytes, if the window is the free part of a constant buffer; otherwise `None`.
     fn buffer(&self) -> Option<u64> {
         None
     }
 
-    /// Largest window that the mechanism ever returns, bytes; it determines the window scale.
+    /// Largest window that the mechanism ever returns, bytes; this value determines the window scale.
     fn largest(&self) -> u64;
 
     /// Handles a rate reported by this host's link layer.
@@ -75,7 +75,7 @@ pub trait AdvertisedWindow: Send {
         let _ = rate;
     }
 
-    /// Handles an arrival. Called only if [`AdvertisedWindow::needs_arrivals`].
+    /// Handles an arrival. Called only if [`AdvertisedWindow::needs_arrivals`] returns true.
     fn on_arrival(&mut self, arrived: &PathSample) {
         let _ = arrived;
     }
@@ -101,7 +101,7 @@ pub trait AdvertisedWindow: Send {
         WindowDecision { closed: false, acks: 0, next: Time::NEVER }
     }
 
-    /// Handles the arrival of the time that [`WindowDecision::next`] requested.
+    /// Makes a new decision at the time that [`WindowDecision::next`] requested.
     fn on_decision_time(&mut self, now: Time) -> WindowDecision {
         let _ = now;
         WindowDecision { closed: false, acks: 0, next: Time::NEVER }
