@@ -39,6 +39,7 @@ GROUPS = {
         "Admission",
         "Queue",
         "Slices",
+        "Stack",
     ],
     "Arguments of hooks": [
         "Ack",

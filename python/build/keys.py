@@ -25,6 +25,7 @@ from lasthop.strategy import (
     CongestionControl,
     LossDiscriminator,
     Queue,
+    Stack,
 )
 
 Replicas: TypeAlias = list[object] | Mapping[str, Mapping[str, float]]
@@ -39,6 +40,7 @@ STRATEGIES = {
     "window": ["AdvertisedWindow"],
     "receiver.loss_discrimination": ["LossDiscriminator"],
     "queue": ["Admission", "Queue"],
+    "stack": ["Stack"],
 }
 
 

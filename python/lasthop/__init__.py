@@ -43,6 +43,7 @@ from lasthop.strategy import (
     LossDiscriminator,
     Queue,
     Slices,
+    Stack,
 )
 from lasthop.sweeping import Sweep, merge, read_store, sweep
 from lasthop.table import Table
@@ -76,6 +77,7 @@ __all__ = [
     "Scenario",
     "SenderCounts",
     "Slices",
+    "Stack",
     "Start",
     "Sweep",
     "Table",

@@ -14,6 +14,7 @@ from lasthop.strategy import (
     CongestionControl,
     LossDiscriminator,
     Queue,
+    Stack,
 )
 
 Replicas: TypeAlias = list[object] | Mapping[str, Mapping[str, float]]
@@ -148,6 +149,10 @@ MiddleboxChoice: TypeAlias = (
     | Mapping[str, object]
 )
 """middlebox between the node's links"""
+
+
+StackChoice: TypeAlias = Literal["noq", "quinn"] | str | Mapping[str, object] | Stack | type[Stack]
+"""transport stack in place of TCP (kind = "quic")"""
 
 
 class Direction(TypedDict, total=False):
@@ -422,6 +427,8 @@ class Flow(_FlowWords, total=False):
     stop: str | Replicas
     """time in the run at which the sender's application closes the connection: the flow leaves; default:
     never"""
+    stack: StackChoice | Replicas
+    """transport stack in place of TCP (kind = "quic"); "noq" by default"""
     rate: str | Replicas
     """rate while sending, payload only"""
     packet: str | Replicas

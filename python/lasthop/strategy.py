@@ -319,6 +319,59 @@ class Queue(Strategy):
         return None
 
 
+class Stack(Strategy):
+    """One end of a flow with a transport of your own, without input and output of its own (sans-IO).
+
+    Set `kind = "quic"` and `stack` to your class. The engine makes two objects, source and destination. After each hook
+    that reports an event of an end (`open`, `handle_datagram`, `handle_timeout`) the engine calls `read`, `write` or
+    `is_at_end`, then `poll_datagram` until the result is None, and at last `poll_timeout`. Data have no content: only
+    numbers of bytes are written and read. Write `handle_datagram`, `poll_datagram` and `read`.
+    """
+
+    _seam = "stack"
+    _required = ("handle_datagram", "poll_datagram", "read")
+
+    layer: str = "udp"
+    """"udp": a datagram is the payload of UDP, and links add 28 bytes of headers; "ip": a datagram is an IP packet."""
+
+    def on_start(self, is_source: bool, datagram_bytes: int, seed: int) -> None:
+        """Called before the run. `datagram_bytes`: largest datagram; `seed`: for random.Random, the same for both ends
+        and different for each connection and repetition."""
+
+    def open(self, now_s: float) -> None:
+        """Called at the source when the flow starts. The destination waits from the start of the run."""
+
+    def handle_datagram(self, now_s: float, datagram: bytes, is_marked: bool) -> None:
+        """Called for each datagram that arrives undamaged. `is_marked`: a router has set the ECN mark CE."""
+        raise NotImplementedError
+
+    def handle_timeout(self, now_s: float) -> None:
+        """Called at the time that `poll_timeout` returned."""
+
+    def poll_datagram(self, now_s: float) -> bytes | None:
+        """Returns the next datagram to send now; None: nothing to send."""
+        raise NotImplementedError
+
+    def poll_timeout(self, now_s: float) -> float | None:
+        """Returns the time of the next `handle_timeout`, s; None: no deadline."""
+        return None
+
+    def write(self, now_s: float, nbytes: int) -> int:
+        """Accepts up to `nbytes` bytes of the source's application. Returns the number of bytes accepted."""
+        return 0
+
+    def finish(self, now_s: float) -> None:
+        """Called at the source after the application's last byte was accepted."""
+
+    def read(self, now_s: float) -> int:
+        """Returns the number of bytes that have arrived in order since the last call."""
+        raise NotImplementedError
+
+    def is_at_end(self) -> bool:
+        """Returns whether all data of the peer has arrived, up to its end, and was read."""
+        return False
+
+
 _BASES: Sequence[type[Strategy]] = (
     CongestionControl,
     AckPolicy,
@@ -327,6 +380,7 @@ _BASES: Sequence[type[Strategy]] = (
     LossDiscriminator,
     Admission,
     Queue,
+    Stack,
 )
 
 

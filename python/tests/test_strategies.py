@@ -1,8 +1,10 @@
 """Tests mechanisms in Python: arguments of hooks, effects and speed."""
 
+import importlib.util
 import math
 import time
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -474,3 +476,77 @@ def test_300_000_callbacks_a_second() -> None:
         return calls / (time.process_time() - began)
 
     assert max(rate() for _ in range(3)) >= 300_000
+
+
+class Bursts(lasthop.Stack):
+    """Sends each accepted byte at once, in full datagrams, and never again."""
+
+    def on_start(self, is_source: bool, datagram_bytes: int, seed: int) -> None:
+        self.size, self.unsent, self.readable, self.arrived = datagram_bytes, 0, 0, 0
+
+    def write(self, now_s: float, nbytes: int) -> int:
+        self.unsent += nbytes
+        return nbytes
+
+    def handle_datagram(self, now_s: float, datagram: bytes, is_marked: bool) -> None:
+        self.readable += len(datagram)
+
+    def poll_datagram(self, now_s: float) -> bytes | None:
+        nbytes = min(self.unsent, self.size)
+        self.unsent -= nbytes
+        return bytes(nbytes) if nbytes else None
+
+    def read(self, now_s: float) -> int:
+        nbytes, self.readable = self.readable, 0
+        self.arrived += nbytes
+        return nbytes
+
+    def is_at_end(self) -> bool:
+        return self.arrived >= 150_000
+
+
+STACK = {"flow.bulk.kind": "quic"}
+
+
+def test_a_stack_carries_a_flow() -> None:
+    path = "rate=10Mbit/s,rtt=40ms,queue=unlimited,transfer=150KB,duration=5s"
+    results = lasthop.run(path, set=STACK | {"stack": Bursts}, runs=1)
+    # 101 datagrams of 1472 bytes and one of 1328, each with 28 bytes of headers, and 20 ms of propagation.
+    expected_s = (150_000 + 102 * 28) * 8 / 10e6 + 0.02
+    completed = results.mean("completed_s")
+    assert completed is not None and completed.mean == pytest.approx(expected_s, abs=1e-6)
+
+
+def test_aioquic_carries_a_flow() -> None:
+    """aioquic behind the example's class: 2 MB take at least 1.7 s at 10 Mbit/s, and arrive within 20 s despite losses."""
+    folder = Path(__file__).resolve().parents[2] / "examples/aioquic"
+    spec = importlib.util.spec_from_file_location("aioquic_stack", folder / "aioquic_stack.py")
+    assert spec is not None and spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    path = "rate=10Mbit/s,rtt=60ms,queue=50packets,loss=0.5%,transfer=2MB"
+    completed = lasthop.run(path, runs=3, set=STACK | {"stack": example.Aioquic}).mean("completed_s")
+    assert completed is not None and 1.7 < completed.mean < 20
+
+
+def test_mistakes_of_a_stack_are_reported() -> None:
+    class Greedy(Bursts):
+        def write(self, now_s: float, nbytes: int) -> int:
+            return nbytes + 1
+
+    class Text(Bursts):
+        def poll_datagram(self, now_s: float) -> str:  # type: ignore[override]
+            return "text"
+
+    class Raises(Bursts):
+        def handle_datagram(self, now_s: float, datagram: bytes, is_marked: bool) -> None:
+            raise KeyError("mine")
+
+    path = "rate=10Mbit/s,rtt=40ms,transfer=150KB,duration=5s"
+    for stack, words in ((Greedy, "write"), (Text, "poll_datagram")):
+        with pytest.raises(lasthop.Error, match=words):
+            lasthop.run(path, set=STACK | {"stack": stack}, runs=1)
+    with pytest.raises(KeyError, match="mine"):
+        lasthop.run(path, set=STACK | {"stack": Raises}, runs=1)
+    with pytest.raises(lasthop.Error, match="belongs to the key `stack`"):
+        lasthop.run(path, set={"congestion": Bursts}, runs=1)

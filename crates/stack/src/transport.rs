@@ -49,7 +49,7 @@ pub struct Catalogue {
 
 impl Default for Catalogue {
     fn default() -> Catalogue {
-        let label = "transport stack of a flow with kind = \"quic\"";
+        let label = "transport stack in place of TCP (kind = \"quic\")";
         Catalogue { stack: Seam::new("flow", "stack", label, &DEFAULT, ALL) }
     }
 }

@@ -19,6 +19,7 @@ mod live {
     mod messages;
     mod names;
     mod pieces;
+    mod quic;
     mod record;
     mod removal;
     mod screen;

@@ -53,7 +53,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("page", &["base", "wire", "net", "tcp", "engine", "scenario", "sim", "stats", "charts"]),
     ("sweep", &["lab", "scenario", "sim"]),
-    ("python", &["base", "wire", "tcp", "net", "engine", "scenario", "sim", "lab", "sweep"]),
+    ("python", &["base", "wire", "stack", "tcp", "net", "engine", "scenario", "sim", "lab", "sweep"]),
     (
         "",
         &[

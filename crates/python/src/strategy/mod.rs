@@ -7,6 +7,7 @@ mod call;
 mod congestion;
 mod link;
 mod receiver;
+mod stack;
 
 pub use congestion::{Ack, Loss, LostSegment, Recovered, Start};
 pub use link::{Backlog, Packet, QueueState};
@@ -101,6 +102,7 @@ fn add(py: Python<'_>, catalogue: &mut Catalogue, seam: &str, strategy: Strategy
         }
         "admission" => catalogue.link.queue.add_with_constructor(info, link::admission(strategy)),
         "queue" => catalogue.link.queue.add_with_constructor(info, link::queue(strategy)),
+        "stack" => catalogue.transport.stack.add_with_constructor(info, stack::build(strategy)),
         other => return Err(bad_input(py, format!("there is no seam `{other}`"), "")),
     }
     Ok(())
