@@ -2,7 +2,7 @@
 
 use crate::daemon::{AgentOptions, CLEANUP_INTERVAL, DataPath, Shared};
 use crate::hook::Hook;
-use crate::program::{MOST_PIECES, Program};
+use crate::program::{MAX_PIECES, Program};
 use crate::settings::AckSettings;
 use lasthop_base::{Duration, Time};
 use lasthop_os::SystemError;
@@ -47,8 +47,8 @@ fn obstacle(settings: &AckSettings) -> Option<String> {
         return Some("loss discrimination (--loss-discrimination) works outside the kernel only".to_owned());
     }
     match settings.pieces() {
-        Some(FixedSplit { count: 1..=MOST_PIECES, .. }) => None,
-        Some(_) => Some(format!("the kernel program sends at most {MOST_PIECES} ACKs per kernel ACK")),
+        Some(FixedSplit { count: 1..=MAX_PIECES, .. }) => None,
+        Some(_) => Some(format!("the kernel program sends at most {MAX_PIECES} ACKs per kernel ACK")),
         None => Some("the kernel program needs a fixed number of ACKs per kernel ACK".to_owned()),
     }
 }

@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering;
 const OBJECT: &[u8] = aya::include_bytes_aligned!("../bpf/window.o");
 
 /// Largest number of ACKs that the program sends for one kernel ACK.
-pub(crate) const MOST_PIECES: u32 = 16;
+pub(crate) const MAX_PIECES: u32 = 16;
 
 /// Both addresses and both ports, encoded as in the program's `struct key`.
 type KeyBytes = [u8; 36];

@@ -25,7 +25,7 @@ pub(crate) struct Summary {
 /// Maximum number of connections that are listed. These are the connections with the most ACKs.
 const SHOWN: usize = 20;
 /// Maximum number of metrics clients that have sent no request yet.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// Timeout for reading requests and for writing answers.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -127,7 +127,7 @@ pub(crate) fn answer_metrics(shared: &Shared, listener: &TcpListener) -> io::Res
     loop {
         wait(listener, &waiting)?;
         while let Some((stream, _)) = accepted(listener)? {
-            if waiting.len() == MOST_WAITING {
+            if waiting.len() == MAX_WAITING {
                 waiting.pop_front();
             }
             waiting.push_back((stream, Instant::now()));

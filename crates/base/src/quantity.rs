@@ -72,7 +72,7 @@ const AMOUNTS: &[(&str, f64)] = &[
 
 const BDP: &str = "bdp";
 /// Largest multiple of the bandwidth-delay product.
-pub const MOST_BDP: f64 = 10_000.0;
+pub const MAX_BDP: f64 = 10_000.0;
 
 /// Splits `12.5 Mbit/s` into the number and the name of the unit.
 ///
@@ -174,7 +174,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 /// If the text is neither, or is negative or too large.
 pub fn room(text: &str) -> Result<Value, String> {
     match bdp(text) {
-        Some(number) => between(number, 0.0, MOST_BDP, |v| format!("{v} {BDP}")).map(Value::Bdp),
+        Some(number) => between(number, 0.0, MAX_BDP, |v| format!("{v} {BDP}")).map(Value::Bdp),
         None => bytes(text).map(Value::Bytes),
     }
 }

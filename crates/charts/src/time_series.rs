@@ -4,7 +4,7 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{FlowSample, QueueSample};
 
 /// Largest number of runs in a figure for which a second, dotted curve is drawn.
-const MOST_PAIRS: usize = 4;
+const MAX_PAIRS: usize = 4;
 /// A slow start threshold counts as unset if it exceeds the highest window by more than this factor.
 const FAR_ABOVE: u64 = 4;
 /// Usual averaging time of goodput, s. `SHARES` limits this time to shares of the run's duration.
@@ -158,7 +158,7 @@ fn pairs<B: Fn(&FlowSample) -> Option<f64>>(
             _ => [series.name.clone(), format!("{}, {bound}", series.name)],
         };
         curves.push(curve(&names[0], CurveKind::Line, &series.samples, &of));
-        if flow_series.len() <= MOST_PAIRS {
+        if flow_series.len() <= MAX_PAIRS {
             curves.push(curve(&names[1], CurveKind::Bound, &series.samples, bound_of));
         }
     }

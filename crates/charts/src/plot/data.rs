@@ -7,7 +7,7 @@ use crate::figure::{Figure, Point};
 
 /// Largest number of points in the data. If a figure has more points, the data contain only every second, third, …
 /// point of each series.
-const MOST: usize = 600;
+const MAX_POINTS: usize = 600;
 
 #[derive(Debug)]
 pub struct FigureData {
@@ -22,7 +22,7 @@ impl FigureData {
     /// Data of `figure`; points that `axes` cannot show come last.
     pub fn of(figure: &Figure, axes: Option<&Axes>) -> FigureData {
         let points: usize = figure.curves.iter().map(|curve| curve.points.len()).sum();
-        let every = points.div_ceil(MOST).max(1);
+        let every = points.div_ceil(MAX_POINTS).max(1);
         let has_intervals =
             figure.curves.iter().flat_map(|curve| &curve.points).any(|one| interval(one).is_some());
         let x_name = if figure.x_categories.is_empty() { "x" } else { "category" };

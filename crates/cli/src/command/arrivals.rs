@@ -57,15 +57,15 @@ enum Sizes {
     Video,
 }
 
-const MOST: usize = 1_000_000;
+const MAX_TRANSFERS: usize = 1_000_000;
 
 impl Arrivals {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let target = self.out.as_deref().map(Target::create).transpose()?;
         let all = self.drawn();
-        if all.is_empty() || all.len() > MOST {
+        if all.is_empty() || all.len() > MAX_TRANSFERS {
             return Err(Failure::bad_input(
-                format!("the flags give {} transfers: a file must have 1 to {MOST}", all.len()),
+                format!("the flags give {} transfers: a file must have 1 to {MAX_TRANSFERS}", all.len()),
                 "change --every or --length",
             ));
         }
@@ -96,7 +96,7 @@ impl Arrivals {
                 Pattern::Periodic if all.is_empty() => 0.0,
                 Pattern::Periodic => every,
             };
-            if at >= length || all.len() > MOST {
+            if at >= length || all.len() > MAX_TRANSFERS {
                 return all;
             }
             all.push((at, self.size(&mut sizes)));

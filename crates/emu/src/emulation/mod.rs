@@ -109,7 +109,7 @@ const REST: Duration = Duration::from_micros(50);
 /// Shortest sleep, even under load. The kernel suspends a real-time thread for 50 ms if the thread runs for more than
 /// 95 % of the time (sched(7), sched_rt_runtime_us).
 const LEAST_REST: Duration = Duration::from_micros(10);
-const MOST_SPARE: usize = 4096;
+const MAX_SPARE: usize = 4096;
 
 impl<W: Write> Emulation<W> {
     /// Creates a path between the two devices. The time of the path starts now.
@@ -301,7 +301,7 @@ impl<W: Write> Emulation<W> {
                     self.record(end as usize, now, &bytes, None);
                 }
             }
-            if self.spare.len() < MOST_SPARE {
+            if self.spare.len() < MAX_SPARE {
                 self.spare.push(bytes);
             }
         }

@@ -76,7 +76,8 @@ pub struct Engine {
     observer: Option<Box<dyn Observer>>,
     /// Decisions of queueing elements that are not applied yet. The vector is reused to avoid allocations.
     decisions: Vec<Output>,
-    onward: Vec<Decision>,
+    /// Decisions of middleboxes that are not applied yet. The vector is reused, too.
+    node_decisions: Vec<Decision>,
     plans: Plans,
     external_log: ExternalLog,
     media: Media,
@@ -135,7 +136,7 @@ impl Engine {
             observer: None,
             decisions: Vec::new(),
             nodes: Vec::new(),
-            onward: Vec::new(),
+            node_decisions: Vec::new(),
             plans: Plans::default(),
             external_log: ExternalLog::default(),
             media: Media::default(),

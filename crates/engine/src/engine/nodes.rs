@@ -60,9 +60,9 @@ impl Engine {
         // A middlebox that reads headers forwards a packet unread if the packet is damaged (wrong checksum) or opaque.
         let is_closed = packet.damaged || self.flows[packet.flow.0 as usize].opaque;
         if is_closed && node.middlebox.reads_headers() {
-            self.onward.push(Decision::Forward(packet))
+            self.node_decisions.push(Decision::Forward(packet))
         } else {
-            node.middlebox.handle_packet(self.now, packet, &mut self.onward)
+            node.middlebox.handle_packet(self.now, packet, &mut self.node_decisions)
         }
         self.apply_middlebox_output(node_index);
         let deadline = self.nodes[node_index as usize].deadline();
@@ -81,10 +81,10 @@ impl Engine {
             let Some(failing) = node.failing.pop() else { break };
             let (packet, attempt) = (failing.packet, failing.attempt);
             node.failing.extend(failing.next());
-            node.middlebox.handle_failure(self.now, &packet, attempt, &mut self.onward);
+            node.middlebox.handle_failure(self.now, &packet, attempt, &mut self.node_decisions);
         }
         if node.middlebox.poll_timeout() <= self.now {
-            node.middlebox.handle_timeout(self.now, &mut self.onward);
+            node.middlebox.handle_timeout(self.now, &mut self.node_decisions);
         }
         self.apply_middlebox_output(node_index);
         let deadline = self.nodes[node_index as usize].deadline();
@@ -92,8 +92,8 @@ impl Engine {
     }
 
     pub(super) fn apply_middlebox_output(&mut self, node_index: u32) {
-        let mut onward = std::mem::take(&mut self.onward);
-        for one in onward.drain(..) {
+        let mut node_decisions = std::mem::take(&mut self.node_decisions);
+        for one in node_decisions.drain(..) {
             match one {
                 Decision::Forward(packet) => {
                     self.nodes[node_index as usize].account.forwarded += 1;
@@ -130,7 +130,7 @@ impl Engine {
                 Decision::Drop(packet, reason) => self.end_at_middlebox(node_index, &packet, Some(reason)),
             }
         }
-        self.onward = onward;
+        self.node_decisions = node_decisions;
     }
 
     /// Sends a packet that a middlebox created or repeated. Does nothing unless the flow's route in the packet's
@@ -255,7 +255,13 @@ impl Engine {
                     continue;
                 }
                 for (flow, forward) in self.flows_leaving(node_index, pipe) {
-                    self.nodes[node_index].middlebox.handle_rate(now, flow, forward, rate, &mut self.onward);
+                    self.nodes[node_index].middlebox.handle_rate(
+                        now,
+                        flow,
+                        forward,
+                        rate,
+                        &mut self.node_decisions,
+                    );
                 }
                 self.apply_middlebox_output(node_index as u32);
                 let deadline = self.nodes[node_index].deadline();

@@ -34,7 +34,7 @@ use scenarios::CandidateScenarios;
 /// Number of repetitions between two checks of the ranking.
 const BLOCK: usize = 4;
 /// Largest number of repetitions of a candidate.
-const MOST_RUNS: usize = 40;
+const MAX_RUNS: usize = 40;
 /// Limit of the work, in data packets of 1500 bytes over all repetitions. A limit in seconds would make the advice
 /// depend on the machine.
 const BUDGET: f64 = 100e6;
@@ -254,7 +254,7 @@ fn most_runs(path: &PathParameters, candidates: usize) -> usize {
     let packets = (path.rate_bps as f64 * path.duration.as_secs() / 8.0 / 1500.0).max(1.0);
     // Each repetition consists of two runs.
     let runs = BUDGET / (2.0 * packets * candidates as f64);
-    ((runs as usize) / BLOCK * BLOCK).clamp(BLOCK, MOST_RUNS)
+    ((runs as usize) / BLOCK * BLOCK).clamp(BLOCK, MAX_RUNS)
 }
 
 fn facts(

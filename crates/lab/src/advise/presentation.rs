@@ -85,7 +85,7 @@ impl Advice {
     /// Returns the number of further candidates.
     pub fn glance(&self) -> (Table, usize) {
         let columns = ["", "cure", "where", "gain, %", "RTT p95, ms", "competing flow, %"];
-        let shown = self.rows.len().min(MOST_ROWS);
+        let shown = self.rows.len().min(MAX_ROWS);
         let numbered = self.rows.iter().take(shown).enumerate().map(|(at, row)| ((at + 1).to_string(), row));
         let line = |(rank, row): (String, &CandidateResults)| {
             let is_base = row.candidate.sites.is_empty();
@@ -250,7 +250,7 @@ fn sites(sites: &[DeploymentSite]) -> String {
 }
 
 /// Largest number of candidates in the short table.
-const MOST_ROWS: usize = 8;
+const MAX_ROWS: usize = 8;
 
 /// Interval that is shown for a score without an interval, %. The interval includes every possible score.
 const ANY_SCORE: [f64; 2] = [-100.0, f64::INFINITY];

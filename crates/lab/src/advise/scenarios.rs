@@ -18,7 +18,7 @@ const SMALLEST: f64 = 10e3;
 /// Size of the largest short transfer, bytes.
 const LARGEST: f64 = 100e3;
 /// Largest number of short transfers in a run.
-const MOST: f64 = 40.0;
+const MAX_SHORT_TRANSFERS: f64 = 40.0;
 /// Share of a run, at its start, in which no short transfer starts.
 const BEFORE: f64 = 0.1;
 /// Share of a run, at its end, in which no short transfer starts.
@@ -160,7 +160,7 @@ fn quantity(number: f64, unit: &str) -> Value {
 fn short_flow(mut flow: Table, path: &PathParameters) -> Table {
     let length = path.duration.as_secs() * (1.0 - BEFORE - AFTER);
     let rate = path.rate_bps as f64 / 8.0 * SHARE;
-    let least = (length / MOST).max(0.25);
+    let least = (length / MAX_SHORT_TRANSFERS).max(0.25);
     let bytes = (rate * least).clamp(SMALLEST, LARGEST);
     let apart = (bytes / rate).max(least);
     let count = (length / apart).floor().max(1.0);

@@ -4,7 +4,7 @@ use super::{Amounts, ComparedCase};
 use lasthop_base::quantity;
 
 /// Largest number of curves in a figure.
-pub(super) const MOST_CURVES: usize = 8;
+pub(super) const MAX_CURVES: usize = 8;
 /// A numeric axis is logarithmic if its largest value is at least this many times its smallest value.
 const LOG_FROM: f64 = 30.0;
 

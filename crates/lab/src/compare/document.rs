@@ -27,15 +27,15 @@ impl From<Observations> for FirstRunRecord {
 }
 
 /// Largest number of curves in a figure.
-pub const MOST_CASES: usize = 8;
+pub const MAX_CASES: usize = 8;
 /// Largest number of flows that have figures in the report.
-const MOST_FLOWS: usize = 4;
+const MAX_FLOWS: usize = 4;
 /// Largest number of queue figures in the report.
-const MOST_QUEUES: usize = 4;
+const MAX_QUEUES: usize = 4;
 
 impl Comparison {
     /// The report; `seed` is the seed of the first repetition. `first_runs` holds the observations of the first
-    /// `MOST_CASES` cases.
+    /// `MAX_CASES` cases.
     pub fn document(&self, seed: u64, first_runs: &[FirstRunRecord]) -> Document {
         let runs = self.outcomes.first().map_or(0, Vec::len);
         let Some(first) = self.cases.first() else { return Document::default() };
@@ -50,7 +50,7 @@ impl Comparison {
         ];
         let named = self.transfers();
         blocks.extend(sizes::table(&named, &self.paths.join(", ")).map(Block::Table));
-        let drawn = &named[..named.len().min(MOST_CASES)];
+        let drawn = &named[..named.len().min(MAX_CASES)];
         blocks.extend(distribution::of_transfers(drawn).map(Block::Figure));
         blocks.extend(sizes::figure(drawn).map(Block::Figure));
         blocks.extend([
@@ -59,7 +59,7 @@ impl Comparison {
         ]);
         blocks.extend(self.sequence(first_runs));
         let flows = first.scenario.flows.iter().map(|flow| flow.name.as_str());
-        for (number, flow) in flows.take(MOST_FLOWS).enumerate() {
+        for (number, flow) in flows.take(MAX_FLOWS).enumerate() {
             blocks.extend(self.flow(number, flow, first_runs).into_iter().map(Block::Figure));
         }
         blocks.extend(self.queues(first_runs).into_iter().map(Block::Figure));
@@ -152,7 +152,7 @@ impl Comparison {
                 }
             }
         }
-        figures.truncate(MOST_QUEUES);
+        figures.truncate(MAX_QUEUES);
         figures
     }
 }

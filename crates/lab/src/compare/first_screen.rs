@@ -1,7 +1,7 @@
 //! First screen of a comparison: a sentence with the largest difference, and figures of two metrics over the varied
 //! key.
 
-use super::axis::{Axis, MOST_CURVES};
+use super::axis::{Axis, MAX_CURVES};
 use super::{CaseDifference, ComparedCase, Comparison, Quantity};
 use crate::document::FirstScreen;
 use crate::figure::{Curve, CurveKind, Figure, Point};
@@ -59,7 +59,7 @@ impl Comparison {
         let classes = self.cases.first().map_or(Vec::new(), of);
         let is_drawn = self.only.is_none()
             && matches!(quantity, Quantity::OfFlow(_))
-            && (2..=MOST_CURVES).contains(&classes.len())
+            && (2..=MAX_CURVES).contains(&classes.len())
             && self.cases.iter().all(|case| case.scenario.flows.len() > classes.len() && of(case) == classes);
         if is_drawn { classes } else { Vec::new() }
     }
@@ -91,7 +91,7 @@ impl Comparison {
             kind: CurveKind::Measured,
             points: places.iter().filter_map(point).collect(),
         };
-        let left_out = axis.curves.len().saturating_sub(MOST_CURVES);
+        let left_out = axis.curves.len().saturating_sub(MAX_CURVES);
         let several = self.cases.iter().any(|case| case.scenario.flows.len() > 1);
         let flows = match (several, quantity.name()) {
             _ if self.only.is_some() => format!("Only `{}`.", self.only.as_deref().unwrap_or_default()),
@@ -123,7 +123,7 @@ impl Comparison {
             x_log: axis.log,
             bars: !axis.categories.is_empty(),
             curves: match &classes[..] {
-                [] => axis.curves.iter().take(MOST_CURVES).map(curve).collect(),
+                [] => axis.curves.iter().take(MAX_CURVES).map(curve).collect(),
                 classes => classes.iter().map(|class| of_class(class)).collect(),
             },
             x_categories: axis.categories,

@@ -134,7 +134,7 @@ impl Comparison {
 
     /// Starts to run every case `runs` times with seeds `seed`, `seed + 1` …, on `threads` threads (`None`: one per
     /// core). All cases of a repetition run before the next repetition. If `is_drawn`, the first repetition of each of
-    /// the first `MOST_CASES` cases is sampled for figures. Fails if the system provides no thread.
+    /// the first `MAX_CASES` cases is sampled for figures. Fails if the system provides no thread.
     pub fn begin(
         &self,
         runs: u32,
@@ -143,7 +143,7 @@ impl Comparison {
         threads: Option<usize>,
     ) -> io::Result<InOrder<Repetition>> {
         let (cases, count) = (self.cases.clone(), self.cases.len() * runs as usize);
-        let drawn = if is_drawn { cases.len().min(document::MOST_CASES) } else { 0 };
+        let drawn = if is_drawn { cases.len().min(document::MAX_CASES) } else { 0 };
         let durations = cases.iter().map(|case| case.scenario.duration).cycle().take(count);
         let clock = Arc::new(VirtualClock::of(durations));
         let shown = clock.clone();

@@ -12,9 +12,9 @@ use serde_json::{Map, Value, json};
 
 /// Largest number of flows for which a table has rows of single flows. With more flows, the table has rows of
 /// classes; a class contains all replicas of a flow.
-const MOST_FLOWS: usize = 4;
+const MAX_FLOWS: usize = 4;
 /// Largest number of classes for which a table has rows of classes. With more, the table has only means over all flows.
-const MOST_CLASSES: usize = 8;
+const MAX_CLASSES: usize = 8;
 
 /// Subject of a table row: a number of one flow or of all flows.
 #[derive(Clone, Copy)]
@@ -136,12 +136,12 @@ impl Comparison {
     /// many classes, or only one: none.
     fn flow_names(&self) -> Vec<&str> {
         let flows = || self.cases.iter().flat_map(|case| &case.scenario.flows).map(|flow| flow.name.as_str());
-        let names = distinct(flows(), MOST_FLOWS);
-        if names.len() <= MOST_FLOWS {
+        let names = distinct(flows(), MAX_FLOWS);
+        if names.len() <= MAX_FLOWS {
             return names;
         }
-        let classes = distinct(flows().map(class_of), MOST_CLASSES);
-        if (2..=MOST_CLASSES).contains(&classes.len()) { classes } else { Vec::new() }
+        let classes = distinct(flows().map(class_of), MAX_CLASSES);
+        if (2..=MAX_CLASSES).contains(&classes.len()) { classes } else { Vec::new() }
     }
 
     fn row(&self, subject: &Subject<'_>, case: usize) -> Vec<Cell> {

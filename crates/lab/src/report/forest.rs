@@ -6,7 +6,7 @@ use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 
 /// Largest number of rows that are drawn.
-const MOST: usize = 40;
+const MAX_ROWS: usize = 40;
 /// Largest distance from the centre that is drawn to scale, in accepted margins.
 const FARTHEST: f64 = 4.0;
 /// Distance from the centre to the plot's edge, in accepted margins. Arrows fill the space beyond
@@ -27,11 +27,11 @@ pub fn html(forest: &Forest) -> String {
         html += &format!("<text{class} x=\"{}\" y=\"11\">{label}</text>", place(f64::from(margins)));
     }
     html += "</g></svg></th><th scope=\"col\" class=\"number\">margins</th></tr></thead>\n<tbody>\n";
-    for row in forest.rows.iter().take(MOST) {
+    for row in forest.rows.iter().take(MAX_ROWS) {
         html += &line(row);
     }
     html += "</tbody>\n</table>\n";
-    let more = forest.rows.len().saturating_sub(MOST);
+    let more = forest.rows.len().saturating_sub(MAX_ROWS);
     if more > 0 {
         html += &format!("<p>The chapters' tables list {more} further numbers.</p>\n");
     }

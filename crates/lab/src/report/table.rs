@@ -98,7 +98,7 @@ enum ColumnKind {
 }
 
 /// Number of columns for which the style sheet has classes of column kinds.
-const MOST_KINDS: usize = 16;
+const MAX_KINDS: usize = 16;
 /// Largest number of characters of a short word, which never wraps.
 const SHORT: usize = 20;
 /// A text with more characters than this is a long note.
@@ -110,7 +110,7 @@ fn kinds(table: &Table) -> Vec<ColumnKind> {
         let is_word = |cell: &Cell| matches!(cell, Cell::Text(text) if text.chars().count() <= SHORT);
         let is_gap = |cell: &Cell| matches!(cell, Cell::Empty);
         let is_number = |cell: &Cell| matches!(cell, Cell::Number(_));
-        let is_named = column < MOST_KINDS;
+        let is_named = column < MAX_KINDS;
         if is_named && cells().any(is_number) && cells().all(|cell| is_number(cell) || is_gap(cell)) {
             ColumnKind::Numbers
         } else if is_named && cells().any(is_word) && cells().all(|cell| is_word(cell) || is_gap(cell)) {

@@ -8,7 +8,7 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::Outcome;
 
 /// Largest number of curves in a figure.
-const MOST_CURVES: usize = 8;
+const MAX_CURVES: usize = 8;
 /// Largest number of points of a curve in JSON, at equal steps of the share.
 pub const POINTS: usize = 100;
 /// If the ratio of the largest to the smallest time exceeds this value, the time axis is logarithmic.
@@ -54,7 +54,7 @@ pub fn of_transfers(named: &[NamedTransfers]) -> Option<Figure> {
     let times = |(name, transfers): &NamedTransfers| {
         (name.clone(), transfers.iter().map(|it| (it.took_s, it.is_complete)).collect())
     };
-    figure(named.iter().take(MOST_CURVES).map(times).collect())
+    figure(named.iter().take(MAX_CURVES).map(times).collect())
 }
 
 /// Figure with one curve for each name. A transfer is given as its observed time, s, and whether it completed. `None`

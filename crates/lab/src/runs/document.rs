@@ -10,9 +10,9 @@ use lasthop_sim::{FlowSample, QueueSample};
 use lasthop_wire::LossReason;
 
 /// Largest number of flows that have figures of windows and round trips.
-const MOST_FLOWS: usize = 4;
+const MAX_FLOWS: usize = 4;
 /// Largest number of curves in a figure.
-const MOST_CURVES: usize = 8;
+const MAX_CURVES: usize = 8;
 
 /// The report: goodput and queues on the first screen, then means over all repetitions, and figures of windows, round
 /// trips and losses in the first repetition.
@@ -40,11 +40,11 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     blocks.extend(sizes::figure(&transfers).map(Block::Figure));
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
     blocks.extend(sequence::of_run(scenario, &runs.segments));
-    for (flow, series) in drawn().take(MOST_FLOWS) {
+    for (flow, series) in drawn().take(MAX_FLOWS) {
         blocks.extend(of_flow(flow, &series.name, std::slice::from_ref(series)).map(Block::Figure));
     }
     blocks.push(Block::Figure(losses(&runs.samples.queues)));
-    let unseen = drawn().count().saturating_sub(MOST_FLOWS);
+    let unseen = drawn().count().saturating_sub(MAX_FLOWS);
     if unseen > 0 {
         blocks.push(Block::Text(format!("No windows and round trips are drawn for {unseen} further flows.")));
     }
@@ -86,7 +86,7 @@ pub(super) fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
     for (index, link) in scenario.links.iter().enumerate() {
         for down in [true, false] {
             let of_this = || samples.iter().filter(|sample| sample.link == index && sample.down == down);
-            if curves.len() < MOST_CURVES && of_this().any(|sample| sample.packets > 0) {
+            if curves.len() < MAX_CURVES && of_this().any(|sample| sample.packets > 0) {
                 let direction = if down { "down" } else { "up" };
                 let name = format!("{} {direction}", link.name);
                 let point = |sample: &QueueSample, y| Point::exact(sample.time.as_secs(), y);
@@ -122,7 +122,7 @@ pub(super) fn goodput(scenario: &Scenario, samples: &[FlowSample]) -> Figure {
         .filter(|series| series.samples.len() > 1)
         .map(|series| (series.name.clone(), series.delivered()))
         .collect();
-    let mut amounts = if each.len() <= MOST_CURVES { each.clone() } else { Vec::new() };
+    let mut amounts = if each.len() <= MAX_CURVES { each.clone() } else { Vec::new() };
     if each.len() > 1 {
         amounts.push(("all flows".into(), together(each.iter().map(|(_, amounts)| amounts))));
     }

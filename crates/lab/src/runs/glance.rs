@@ -15,7 +15,7 @@ use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, Outcome};
 
 /// Largest number of metrics in the table.
-const MOST_ROWS: usize = 10;
+const MAX_ROWS: usize = 10;
 
 /// Metrics of the first screen, in the order of importance. A run shows each metric that is not zero; a comparison
 /// shows each metric that differs between cases.
@@ -63,7 +63,7 @@ impl Glance {
         for row in METRICS.iter().filter_map(|name| flow_metric(name)).flat_map(|metric| rows.rows(metric)) {
             if row.is_zero && row.name != FLOW_METRICS[0].name {
                 zero += 1;
-            } else if shown.len() < MOST_ROWS && !row.name.ends_with("_p99_s") {
+            } else if shown.len() < MAX_ROWS && !row.name.ends_with("_p99_s") {
                 shown.push(row);
             } else {
                 further += 1;

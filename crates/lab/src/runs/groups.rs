@@ -8,7 +8,7 @@ use crate::stats::Estimate;
 use lasthop_sim::{FlowMetric, FlowOutcome, Outcome};
 
 /// Largest number of columns. With more flows, a table shows only their mean.
-const MOST_COLUMNS: usize = 4;
+const MAX_COLUMNS: usize = 4;
 
 /// Flows that share a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ impl Group {
         for (flow, name) in names.iter().enumerate() {
             match groups.iter().position(|group| group.label == class_of(name)) {
                 Some(group) => groups[group].flows.push(flow),
-                None if groups.len() == MOST_COLUMNS => {
+                None if groups.len() == MAX_COLUMNS => {
                     let label = format!("mean of {} flows", names.len());
                     return vec![Group { label, flows: (0..names.len()).collect() }];
                 }

@@ -7,7 +7,7 @@ use lasthop_scenario::{Flow, Scenario};
 use lasthop_sim::{FlowOutcome, Outcome};
 
 /// Largest number of TCP flows with a line for each. With more flows, one line shows the mean over all flows.
-const MOST_LINES: usize = 4;
+const MAX_LINES: usize = 4;
 /// A hint about long queues is given if the mean RTT is at least this many times the smallest RTT.
 const BLOATED: f64 = 5.0;
 /// Smallest share of time that a line shows, %.
@@ -18,7 +18,7 @@ const SHOWN: f64 = 0.5;
 pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
     let flows = || tcp_flows(scenario);
     let count = flows().count();
-    let mut lines: Vec<String> = if count <= MOST_LINES {
+    let mut lines: Vec<String> = if count <= MAX_LINES {
         flows().filter_map(|(index, flow)| line(&flow.name, |of| mean(outcomes, index, of))).collect()
     } else {
         let all = |of: FlowValue| measure::mean(flows().filter_map(|(index, _)| mean(outcomes, index, of)));

@@ -9,7 +9,7 @@ use lasthop_sim::{LINK_METRICS, LinkMetric, LinkOutcome, Outcome, RLC_METRICS};
 use serde_json::{Map, Value, json};
 
 /// Largest number of link directions in a table. If there are more, the table shows the busiest.
-const MOST_COLUMNS: usize = 4;
+const MAX_COLUMNS: usize = 4;
 
 type LinkValue<'a> = &'a dyn Fn(&LinkOutcome, usize) -> Option<f64>;
 
@@ -164,7 +164,7 @@ fn busiest(outcomes: &[Outcome]) -> Vec<DirectionColumn> {
         })
         .collect();
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
-    ranked.truncate(MOST_COLUMNS);
+    ranked.truncate(MAX_COLUMNS);
     ranked.sort_by_key(|(_, place, _)| *place);
     ranked.into_iter().map(|(_, _, direction)| direction).collect()
 }

@@ -7,14 +7,14 @@ use lasthop_scenario::Scenario;
 use std::any::Any;
 
 /// Largest number of segments and ACKs in a report, about 0.4 MB.
-const MOST: usize = 50_000;
+const MAX_POINTS: usize = 50_000;
 /// Largest number of flows of one run that have a graph.
-const MOST_FLOWS: usize = 4;
+const MAX_FLOWS: usize = 4;
 
 /// Observers that record the segments of a run's first TCP flows, for a report with `runs` runs.
 pub fn recorders(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn Observer>> {
     let shown = shown(scenario, flows);
-    let most = MOST / (shown.len() * runs).max(1);
+    let most = MAX_POINTS / (shown.len() * runs).max(1);
     let window = RecordingWindow { from_s: 0.0, to_s: scenario.duration.as_secs(), most };
     let recorder = |flow: usize| Box::new(SegmentRecorder::new(scenario, flow, window)) as Box<dyn Observer>;
     shown.into_iter().map(recorder).collect()
@@ -22,7 +22,7 @@ pub fn recorders(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn 
 
 /// Number of flows that have a graph in a report of one run.
 pub fn flows(scenario: &Scenario) -> usize {
-    shown(scenario, MOST_FLOWS).len()
+    shown(scenario, MAX_FLOWS).len()
 }
 
 fn shown(scenario: &Scenario, flows: usize) -> Vec<usize> {
@@ -47,7 +47,7 @@ pub fn named(name: &str, scenario: &Scenario, segments: &Segments) -> FlowSequen
 
 /// Graphs of the flows of one run; `None` if no segment was recorded.
 pub fn of_run(scenario: &Scenario, segments: &[Segments]) -> Option<Block> {
-    let flows = shown(scenario, MOST_FLOWS).into_iter().zip(segments);
+    let flows = shown(scenario, MAX_FLOWS).into_iter().zip(segments);
     block(flows.map(|(flow, its)| named(&scenario.flows[flow].name, scenario, its)).collect(), false)
 }
 
@@ -95,6 +95,6 @@ mod tests {
         let observation = Observation { observers: recorders(&scenario, 50, 1), ..Observation::default() };
         let (_, _, observers) = lasthop_sim::run_observed(&scenario, 1, observation);
         let seen = finish_recorders(observers.into_iter().map(|one| one as Box<dyn Any>).collect());
-        assert_eq!(seen[0].data[0].len() + seen[0].acks[0].len(), MOST / 50);
+        assert_eq!(seen[0].data[0].len() + seen[0].acks[0].len(), MAX_POINTS / 50);
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Largest number of files in the folder, each of one build of the program. The oldest files are removed.
-const MOST_FILES: usize = 6;
+const MAX_FILES: usize = 6;
 
 /// Metrics of a run; `None` if undefined.
 pub type Values = Vec<Option<f64>>;
@@ -100,7 +100,7 @@ fn prune(folder: &Path, own: &Path) {
     let age = |path: &PathBuf| fs::metadata(path).and_then(|about| about.modified()).ok();
     let mut others: Vec<PathBuf> = files.filter(is_ours).collect();
     others.sort_by_key(|path| std::cmp::Reverse(age(path)));
-    for path in others.iter().skip(MOST_FILES - 1) {
+    for path in others.iter().skip(MAX_FILES - 1) {
         let _ = fs::remove_file(path);
     }
 }

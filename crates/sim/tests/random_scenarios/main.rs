@@ -13,7 +13,7 @@ use lasthop_sim::{Observation, Outcome, SteppedRun};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-const MOST_EVENTS: usize = 200_000;
+const MAX_EVENTS: usize = 200_000;
 /// Number of events at one instant that no valid run exceeds. For example, eight flows may send 10,000 segments each at
 /// once.
 const AT_ONE_INSTANT: usize = 2_000_000;
@@ -27,7 +27,7 @@ fn seeds() -> Range<u64> {
     }
 }
 
-/// Returns the outcome after at most [`MOST_EVENTS`], and whether the run has ended. Returns an error if time does not
+/// Returns the outcome after at most [`MAX_EVENTS`], and whether the run has ended. Returns an error if time does not
 /// advance.
 fn run_limited(
     scenario: &Scenario,
@@ -36,7 +36,7 @@ fn run_limited(
 ) -> Result<(Outcome, bool), String> {
     let mut running = SteppedRun::new(scenario, scenario.seed, observation);
     let (mut done, mut still, mut ended) = (0, 0, false);
-    while !ended && (done < MOST_EVENTS || still > 0) {
+    while !ended && (done < MAX_EVENTS || still > 0) {
         let before = running.now();
         ended = !running.advance(in_pieces_of);
         done += in_pieces_of;

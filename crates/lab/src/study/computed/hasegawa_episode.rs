@@ -49,7 +49,7 @@ struct Episodes {
 /// An episode ends after this many packets in a row for each of which the receiver sent a single ACK.
 const END: usize = 20;
 /// Largest number of packets of an episode.
-const MOST: usize = 60;
+const MAX_PACKETS: usize = 60;
 
 impl Episodes {
     fn longest(mut self) -> Vec<SplitPacket> {
@@ -59,7 +59,7 @@ impl Episodes {
 
     fn finish(&mut self) {
         let kept = self.current.len().saturating_sub(self.single);
-        self.current.truncate(kept.min(MOST));
+        self.current.truncate(kept.min(MAX_PACKETS));
         if self.current.len() > self.longest.len() {
             self.longest = std::mem::take(&mut self.current);
         }

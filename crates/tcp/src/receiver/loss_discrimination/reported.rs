@@ -23,7 +23,7 @@ struct Reported {
 }
 
 /// Largest number of pending reports. Reports can accumulate, because the discard of a retransmission opens no gap.
-const MOST_PENDING: usize = 1024;
+const MAX_PENDING: usize = 1024;
 
 impl LossDiscriminator for Reported {
     fn observe(&mut self, _: &Observation) {}
@@ -41,7 +41,7 @@ impl LossDiscriminator for Reported {
     }
 
     fn on_report(&mut self, range: Range) {
-        if self.reports.len() == MOST_PENDING {
+        if self.reports.len() == MAX_PENDING {
             self.reports.pop_front();
         }
         if self.reports.iter().all(|known| known.start != range.start) {

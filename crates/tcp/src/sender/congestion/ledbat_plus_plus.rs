@@ -55,7 +55,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 /// Initial and smallest window, segments.
 const SMALLEST: u64 = 2;
 /// Largest divisor in GAIN.
-const MOST_DIVISOR: f64 = 16.0;
+const MAX_DIVISOR: f64 = 16.0;
 /// Share of the target queueing delay at which slow start ends.
 const SLOW_START_UNTIL: f64 = 0.75;
 /// Number of round trips from the end of slow start to the first slowdown, and duration of a slowdown in round trips.
@@ -89,7 +89,7 @@ enum Slowdown {
 impl LedbatPlusPlus {
     fn gain(&self) -> f64 {
         let base = self.delays.base().map_or(self.target, |base| base.as_secs().max(1e-9));
-        1.0 / libm::ceil(2.0 * self.target / base).clamp(1.0, MOST_DIVISOR)
+        1.0 / libm::ceil(2.0 * self.target / base).clamp(1.0, MAX_DIVISOR)
     }
 
     fn smallest(&self) -> f64 {

@@ -9,7 +9,7 @@ const ROUNDS: u32 = 5;
 /// Largest allowance, as a duration of sending at the current bandwidth.
 const LONGEST: Duration = Duration::from_millis(100);
 /// Largest number of segments acknowledged in a measurement interval.
-const MOST_SEGMENTS: u64 = 1 << 20;
+const MAX_SEGMENTS: u64 = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct Aggregation {
@@ -46,7 +46,7 @@ impl Aggregation {
             }
         }
         let mut expected = self.since.map_or(0.0, |since| bandwidth * now.since(since).as_secs());
-        if self.acked as f64 <= expected || self.acked + delivered >= MOST_SEGMENTS * mss {
+        if self.acked as f64 <= expected || self.acked + delivered >= MAX_SEGMENTS * mss {
             self.start_anew(now);
             expected = 0.0;
         }
