@@ -63,34 +63,30 @@ impl Engine {
     /// Lets the application of an end read and write, sends the end's datagrams, and sets the end's timer.
     fn pump_stack(&mut self, id: FlowId, side: FlowSide) {
         let now = self.now;
+        let FlowState { traffic, directions, account, share, .. } = &mut self.flows[id.0 as usize];
+        let direction = directions[side_index(side)];
+        let Traffic::NoEndpoint(NoEndpoint::Stack(flow)) = traffic else { return };
+        if flow.failure.is_some() {
+            return;
+        }
+        let read = flow.end(side).read(now);
+        flow.delivered[usize::from(side == FlowSide::Source)] += read;
+        match side {
+            FlowSide::Source => write(flow, now),
+            FlowSide::Destination => {
+                self.concurrent.deliver(share, read);
+                if flow.end(side).is_at_end() && !account.is_complete() {
+                    account.rest().completed = Some(now);
+                    self.concurrent.end(share);
+                }
+            }
+        }
         loop {
-            let FlowState { traffic, directions, account, share, .. } = &mut self.flows[id.0 as usize];
-            let direction = directions[side_index(side)];
-            let Traffic::NoEndpoint(NoEndpoint::Stack(flow)) = traffic else { return };
-            if flow.failure.is_some() {
-                return;
-            }
+            let Some(flow) = stack_flow(&mut self.flows[id.0 as usize]) else { return };
             flow.calls = if flow.calls.0 == now { (now, flow.calls.1 + 1) } else { (now, 0) };
-            let failure = match flow.end(side).failure() {
-                _ if flow.calls.1 > MAX_CALLS => {
-                    Some("sends datagrams without end, or requests deadlines in the past".to_owned())
-                }
-                failure => failure,
-            };
-            if let Some(reason) = failure {
-                return self.fail_stack(id, reason);
-            }
-            let read = flow.end(side).read(now);
-            flow.delivered[usize::from(side == FlowSide::Source)] += read;
-            match side {
-                FlowSide::Source => write(flow, now),
-                FlowSide::Destination => {
-                    self.concurrent.deliver(share, read);
-                    if flow.end(side).is_at_end() && !account.is_complete() {
-                        account.rest().completed = Some(now);
-                        self.concurrent.end(share);
-                    }
-                }
+            if flow.calls.1 > MAX_CALLS {
+                let reason = "sends datagrams without end, or requests deadlines in the past";
+                return self.fail_stack(id, reason.to_owned());
             }
             let slot = flow.in_flight.reserve();
             let mut bytes = std::mem::take(flow.in_flight.buffer(slot));
@@ -99,6 +95,9 @@ impl Engine {
             *flow.in_flight.buffer(slot) = bytes;
             let Some(sent) = sent else {
                 flow.in_flight.release(slot);
+                if let Some(reason) = flow.end(side).failure() {
+                    return self.fail_stack(id, reason);
+                }
                 let due = flow.end(side).poll_timeout(now).max(now);
                 return self.timers.at_latest(timer_of(id.0 as usize, side), due);
             };
