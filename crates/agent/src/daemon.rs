@@ -248,7 +248,7 @@ impl Core {
         now
     }
 
-    /// Processes events of the kernel program. Returns the current time and whether there were events.
+    /// Processes events of the kernel program. Returns the current time and whether any event was processed.
     pub(crate) fn process_events(&mut self, clock: &Clock) -> io::Result<(Time, bool)> {
         let Some(program) = &mut self.program else { return Ok((clock.now(), false)) };
         let mut has_events = false;

@@ -90,7 +90,7 @@ mod tests {
             ..Segment::default()
         };
         assert_eq!(event.segment, expected);
-        // This segment is not a SYN and has no time stamps.
+        // The event now reports a segment without SYN flag and without time stamps.
         (bytes[74], bytes[75], bytes[79]) = (0x10, 1, 0);
         let event = Event::read(&bytes).unwrap();
         assert_eq!(

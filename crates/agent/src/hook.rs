@@ -28,7 +28,7 @@ impl Hook {
         }
     }
 
-    /// Attaches a loaded program; dropping the link detaches it.
+    /// Attaches a loaded program; dropping the link detaches the program.
     pub(crate) fn attach(
         self,
         program: &mut SchedClassifier,
@@ -39,7 +39,8 @@ impl Hook {
         let options = match self {
             Hook::Tcx => TcAttachOptions::TcxOrder(LinkOrder::default()),
             Hook::Clsact => {
-                // The qdisc may exist already. After any other failure the attachment below fails, too.
+                // The qdisc may exist already, so a failure is ignored. If the qdisc is missing, the attachment below
+                // fails.
                 let _ = qdisc_add_clsact(device);
                 // A killed agent leaves its filter behind.
                 let _ = qdisc_detach_program(device, attach_type, name);

@@ -6,7 +6,7 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-/// Raw sockets of both families.
+/// Raw sockets for IPv4 and IPv6.
 pub struct Inject {
     v4: Socket,
     /// Socket for IPv6; `None` if the kernel has no IPv6.

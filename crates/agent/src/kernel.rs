@@ -21,7 +21,8 @@ const HEARTBEAT_INTERVAL_MS: u8 = 20;
 /// Idle time after which the loop waits for a wake-up instead of polling at every [`BATCH`].
 const QUIET: Duration = Duration::from_millis(20);
 
-/// Starts the program. If the start fails with [`DataPath::Auto`], returns the reason for the failure instead.
+/// Starts the program. If the start fails with [`DataPath::Auto`], returns the reason for the failure instead of an
+/// error.
 pub(crate) fn program(options: &AgentOptions) -> Result<(Option<Program>, Option<String>), SystemError> {
     if options.path == DataPath::Nfqueue {
         return Ok((None, None));

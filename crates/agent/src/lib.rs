@@ -1,12 +1,12 @@
-//! Receiver mechanisms on a live, unmodified host: the agent intercepts and rewrites the pure ACKs of the host's
+//! Receiver mechanisms on a real, unmodified host: the agent intercepts and rewrites the pure ACKs of the host's
 //! kernel.
 //!
-//! There are two data paths. With NFQUEUE this process decides on each ACK ([`rules`], [`tap`], [`inject`]). With BPF a
-//! kernel [`program`] decides according to this process's requests. [`flow`] is the state machine of a connection for
-//! both.
+//! The agent has two data paths. With NFQUEUE this process decides on each ACK ([`rules`], [`tap`], [`inject`]). With
+//! BPF a kernel [`program`] decides according to this process's requests. [`flow`] is the state machine of a connection
+//! for both data paths.
 //!
 //! Not modelled: with NFQUEUE an ACK that carries data keeps the kernel's own window, and the kernel alone decides when
-//! ACKs are sent. Nothing here prints or exits.
+//! ACKs are sent. This crate never prints and never exits.
 
 pub mod counters;
 pub mod flow;

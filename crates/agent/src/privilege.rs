@@ -11,7 +11,7 @@ pub(crate) fn missing() -> Vec<String> {
     NEEDED.into_iter().filter(lacks).map(|one| one.to_string()).collect()
 }
 
-/// Drops all other capabilities of this thread and its children.
+/// Drops all capabilities but `NEEDED`, of this thread and its children.
 pub(crate) fn drop_rest() -> Result<(), SystemError> {
     let refused = |error: caps::errors::CapsError| SystemError {
         message: format!("cannot give up capabilities: {error}"),
@@ -30,8 +30,8 @@ pub(crate) fn drop_rest() -> Result<(), SystemError> {
     caps::set(None, CapSet::Permitted, &needed).map_err(refused)?;
     caps::set(None, CapSet::Inheritable, &needed).map_err(refused)?;
     for one in NEEDED {
-        // A non-root agent passes these capabilities on to iptables. If the system forbids that, the error does not
-        // matter for root.
+        // An agent without root passes these capabilities on to iptables. Root needs no ambient capabilities, so a
+        // failure is ignored.
         let _ = caps::raise(None, CapSet::Ambient, one);
     }
     Ok(())

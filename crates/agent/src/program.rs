@@ -1,7 +1,7 @@
 //! The agent's data path in the kernel: a BPF program on tc egress that reduces windows.
 //!
-//! The source `bpf/window.c` describes the program's guarantees. `make bpf` builds the object file that is part of this
-//! program, and `hook` attaches it.
+//! The source `bpf/window.c` describes the program's guarantees. `make bpf` builds the object file that this crate
+//! embeds. `hook` attaches the BPF program.
 
 use crate::counters::AgentCounters;
 use crate::events::Event;
@@ -30,7 +30,7 @@ const OBJECT: &[u8] = aya::include_bytes_aligned!("../bpf/window.o");
 /// Largest number of ACKs that the program sends for one kernel ACK.
 pub(crate) const MAX_PIECES: u32 = 16;
 
-/// Both addresses and both ports, encoded as in the program's `struct key`.
+/// Addresses and ports of both ends, encoded as in the program's `struct key`.
 type KeyBytes = [u8; 36];
 /// The program's `struct flow` as 32-bit words.
 type FlowWords = [u32; 22];
@@ -113,7 +113,8 @@ impl Program {
         }
     }
 
-    /// Attaches the program to new devices and forgets removed devices. A device that refuses the program is skipped.
+    /// Attaches the program to new devices and drops the links of removed devices. Skips a device that refuses the
+    /// program.
     pub(crate) fn update_devices(&mut self) {
         let mut has_changed = false;
         // If the kernel reports lost messages, a device may also have changed.
@@ -134,7 +135,7 @@ impl Program {
     }
 
     pub(crate) fn write_request(&mut self, key: &ConnectionKey, request: AckRequest) -> io::Result<()> {
-        // Both values share one 64-bit word, in host byte order.
+        // The number of ACKs and the flag share one 64-bit word, in host byte order.
         let (count, is_copies) = (request.count.to_ne_bytes(), u32::from(request.is_copies).to_ne_bytes());
         let mut word = [0; 8];
         word[..4].copy_from_slice(&count);
@@ -259,7 +260,7 @@ fn devices() -> io::Result<Vec<Device>> {
         let kind = kinds.get(name).copied();
         let is_ethernet = kind == Some(ETHERNET);
         let is_readable = is_ethernet || kind.is_none_or(|kind| PLAIN.contains(&kind));
-        // A device that was removed meanwhile has no index.
+        // A device that was removed after the list was read has no index.
         let index = if_nametoindex(name).ok()?;
         is_readable.then(|| Device { name: name.to_owned(), index, is_ethernet })
     });

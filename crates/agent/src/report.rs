@@ -22,7 +22,7 @@ pub(crate) struct Summary {
     object: Value,
 }
 
-/// Maximum number of connections that are listed. These are the connections with the most ACKs.
+/// Maximum number of connections that are listed: the connections with the most ACKs.
 const SHOWN: usize = 20;
 /// Maximum number of metrics clients that have sent no request yet.
 const MAX_WAITING: usize = 64;
@@ -119,8 +119,8 @@ pub fn status(folder: &Path) -> Result<Value, SystemError> {
     })
 }
 
-/// Answers every HTTP request with the counters in Prometheus's text format 0.0.4. Idle clients do not block others: if
-/// too many clients are idle, the oldest is closed.
+/// Answers every HTTP request with the counters in Prometheus's text format 0.0.4. Idle clients do not block other
+/// clients: if too many clients are idle, the oldest idle client is disconnected.
 pub(crate) fn answer_metrics(shared: &Shared, listener: &TcpListener) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let mut waiting: VecDeque<(TcpStream, Instant)> = VecDeque::new();

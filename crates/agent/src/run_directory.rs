@@ -1,8 +1,8 @@
-//! Directory for the locks and sockets of agents and emulations. Other users cannot tamper with its files.
+//! Directory for the locks and sockets of agents and emulations. Other users cannot tamper with the directory's files.
 //!
-//! Root creates files here. If others could write to the directory, a planted link could make root overwrite its own
-//! files. Therefore the directory and all its parents must have trusted owners. The directory is opened once. Files are
-//! opened relative to it, and symbolic links are not followed.
+//! Root creates files in this directory. If other users could write to the directory, a planted link could make root
+//! overwrite its own files. Therefore the directory and all its parents must have trusted owners. The directory is
+//! opened once. Files are opened relative to the open directory, and symbolic links are not followed.
 
 use lasthop_os::SystemError;
 use nix::errno::Errno;
@@ -24,13 +24,13 @@ pub struct RunDirectory {
 }
 
 const AGAIN: Duration = Duration::from_millis(10);
-/// Permission bits that let the group and others write.
+/// Permission bits that let the group and all other users write.
 const OTHERS_WRITE: u32 = 0o022;
 /// Permission bit that lets only the owners of files remove them (sticky).
 const STICKY: u32 = 0o1000;
 
 impl RunDirectory {
-    /// Opens a directory. If it does not exist, creates it with access for its owner only.
+    /// Opens a directory. If the directory does not exist, creates the directory with access for its owner only.
     ///
     /// # Errors
     /// Fails if the path is not a directory, if users besides root and the current user could change its content, or if
@@ -40,7 +40,7 @@ impl RunDirectory {
             std::path::absolute(path).map_err(|error| refused(path, &error))?.components().collect();
         let own = geteuid().as_raw();
         check_above(&path, own)?;
-        // If the path contains a symbolic link, the real parent must be checked, too.
+        // If the path contains a symbolic link, the real parent must also be checked.
         if let Some(real) = path.parent().and_then(|parent| parent.canonicalize().ok()) {
             check_above(&real.join("it"), own)?;
         }
@@ -183,9 +183,12 @@ mod tests {
         let path = above.path().join("a/b");
         let folder = RunDirectory::open(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
-        let lock = folder.lock("lock", Duration::ZERO).unwrap_or_else(|_| panic!("it is free"));
+        let lock = folder.lock("lock", Duration::ZERO).unwrap_or_else(|_| panic!("the lock is free"));
         assert_eq!(fs::metadata(path.join("lock")).unwrap().mode() & 0o777, 0o600);
-        assert!(matches!(RunDirectory::open(&path).unwrap().lock("lock", AGAIN), Err(None)), "it is locked");
+        assert!(
+            matches!(RunDirectory::open(&path).unwrap().lock("lock", AGAIN), Err(None)),
+            "the lock is held"
+        );
         drop(lock);
         assert!(RunDirectory::open(&path).unwrap().lock("lock", Duration::ZERO).is_ok());
     }
@@ -216,7 +219,7 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         let open = above.path().join("open");
         fs::create_dir(&open).unwrap();
-        // Even a sticky directory is refused: others may have prepared its content.
+        // Even a sticky directory is refused, because other users may have prepared its content.
         for mode in [0o777, 0o1777, 0o770] {
             permit(&open, mode);
             assert!(why(&open).contains("it may be written to by others"), "{}", why(&open));

@@ -87,7 +87,7 @@ impl ConnectionTable {
     }
 
     /// Records several packets. `segment` has the header of the last packet and the total payload length of all
-    /// packets. `echoed` is the time of the first packet that echoed the same time stamp.
+    /// packets. `echoed` is the time of the first packet that echoed the same time stamp as the last packet.
     pub fn record(
         &mut self,
         now: Time,

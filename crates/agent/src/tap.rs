@@ -33,7 +33,7 @@ const ALL: i32 = (3_u16).to_be() as i32;
 const TO_US: u8 = 0;
 /// Type of packets from this host (linux/if_packet.h, PACKET_OUTGOING).
 const FROM_US: u8 = 4;
-/// Type of the loopback device (linux/if_arp.h). The firewall rules exclude this device, too.
+/// Type of the loopback device (linux/if_arp.h). The firewall rules also exclude the loopback device.
 const LOOPBACK: u16 = 772;
 const BUFFER: usize = 4 << 20;
 

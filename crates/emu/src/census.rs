@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UsedControls {
     /// Congestion controls at the server, then those at the client. Each list is in the order of use, and empty if the
-    /// thread did not see the connection at that end.
+    /// thread did not find the connection at that end.
     pub controls: [Vec<CongestionName>; 2],
 }
 
@@ -80,7 +80,7 @@ impl Census {
         self.begun.store(begun, Ordering::Relaxed);
     }
 
-    /// Queries once more, stops the thread and returns all connections seen.
+    /// Makes a last query, stops the thread and returns all connections found so far.
     pub fn finish(mut self) -> ControlsByClient {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()

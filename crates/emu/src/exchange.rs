@@ -1,4 +1,4 @@
-//! An application on a host. It sends the bytes of a reader and writes the received bytes to a writer.
+//! An application on a host, which sends the bytes of a reader and writes the received bytes to a writer.
 
 use lasthop_host::{Error, Handle, Host};
 use lasthop_os::error::SystemError;
@@ -125,14 +125,14 @@ impl Exchange {
             }
         }
         if self.role != Role::Receiver && !self.has_shut {
-            // An error means that the handshake is pending or has failed. If it has failed, `receive` reports the
-            // failure.
+            // An error means that the handshake is pending or has failed. If the handshake has failed, `receive`
+            // reports the failure.
             self.has_shut = host.shutdown(self.handle).is_ok();
         }
         Ok(())
     }
 
-    /// Reads the next chunk if the last one is sent; returns whether bytes are pending.
+    /// Reads the next chunk if the last chunk is sent; returns whether bytes are pending.
     fn fill(&mut self) -> Result<bool, SystemError> {
         while self.pending.is_empty() {
             let Some(source) = &mut self.source else { return Ok(false) };

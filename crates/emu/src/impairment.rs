@@ -24,7 +24,7 @@ pub struct Impairment {
     pub delay: Duration,
 }
 
-/// A path that impairs packets and returns each when its delivery is due.
+/// A path that impairs packets and returns each packet when its delivery is due.
 #[derive(Debug)]
 pub struct ImpairedPath {
     impairment: Impairment,

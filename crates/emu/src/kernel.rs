@@ -28,7 +28,7 @@ pub struct KernelConnection {
     pub remote: SocketAddr,
     /// Congestion window, bytes.
     pub cwnd_bytes: u64,
-    /// Slow start threshold, bytes. If the kernel has not set one yet, the value is very large.
+    /// Slow start threshold, bytes. If the kernel has not set a threshold yet, the value is very large.
     pub ssthresh_bytes: u64,
     /// Smoothed RTT.
     pub srtt: Duration,

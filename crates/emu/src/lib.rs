@@ -1,7 +1,7 @@
 //! Runs the simulator's engine and endpoints in real time, with real packets.
 //!
-//! Namespaces, devices, programs and the clock are in `lasthop-os`. Nothing here prints or exits. Offloads are not
-//! modelled: no packet exceeds the MTU.
+//! Namespaces, devices, programs and the clock are in `lasthop-os`. This crate never prints and never exits. Offloads
+//! are not modelled: no packet exceeds the MTU.
 
 pub mod exchange;
 pub mod impairment;

@@ -30,8 +30,8 @@ pub struct TunHost<W: Write = Sink> {
 /// Callback that is called for every event.
 pub type EventCallback = Box<dyn FnMut(&Traced) + Send>;
 
-/// Maximum number of packets read or sent before the host switches to the other direction. A large number saves system
-/// calls; with a small number the host's timers are more exact.
+/// Maximum number of packets read or sent before the host switches to the opposite direction. A large number saves
+/// system calls; with a small number the host's timers are more exact.
 const BATCH: usize = 64;
 
 impl<W: Write> TunHost<W> {

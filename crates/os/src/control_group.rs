@@ -12,7 +12,7 @@ use std::process;
 use std::thread;
 use std::time;
 
-/// A control group. Dropping it removes the group, which requires that its processes have ended.
+/// A control group. Dropping this value removes the group, which requires that all processes of the group have ended.
 #[derive(Debug)]
 pub struct ControlGroup {
     folder: PathBuf,
@@ -26,8 +26,8 @@ const REMOVE_TIMEOUT: time::Duration = time::Duration::from_millis(500);
 const MAX_DEPTH: u32 = 8;
 
 impl ControlGroup {
-    /// Creates a group below the current one. `None` without a writable cgroup v2, or without PSI (kernel command line:
-    /// `psi=1`).
+    /// Creates a group below the current group. Returns `None` without a writable cgroup v2, or without PSI (kernel
+    /// command line: `psi=1`).
     pub fn create(role: &str) -> Option<ControlGroup> {
         let parent = current_group()?;
         let folder = parent.join(name(unprivileged::first_process().unwrap_or_else(process::id), role));
@@ -37,14 +37,15 @@ impl ControlGroup {
         group.stalled().is_some().then_some(group)
     }
 
-    /// Calls `start` while this process is a member of the group, so that processes started there belong to the group.
+    /// Calls `start` while this process is a member of the group, so that processes started by `start` belong to the
+    /// group.
     ///
     /// # Errors
     /// Fails if the kernel refuses. `start` is then not called.
     pub fn within<T>(&self, start: impl FnOnce() -> T) -> io::Result<T> {
         enter(&self.folder)?;
         let started = start();
-        // In the unlikely case that this fails, this process remains in the group.
+        // If this process cannot leave the group, which is unlikely, it remains in the group.
         let _ = enter(&self.parent);
         Ok(started)
     }
@@ -76,8 +77,8 @@ fn remove_below(folder: &Path, depth: u32) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         if entry.file_name().to_str().is_some_and(is_name) {
-            // This also removes a group that its owner has just created and not yet locked. The owner then runs without
-            // a control group.
+            // A group that its owner has just created and not yet locked is also removed. The owner then runs without a
+            // control group.
             if locked(&entry.path()).is_ok() {
                 drop(fs::remove_dir(entry.path()));
             }

@@ -145,7 +145,7 @@ impl Datagrams {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
             Err(error) if error.raw_os_error() == Some(Errno::ENOBUFS as i32) => Ok(false),
-            // This is the ICMP error of an earlier datagram.
+            // ECONNREFUSED is the ICMP error of an earlier datagram.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(true),
             Err(error) => Err(error),
         }

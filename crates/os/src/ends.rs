@@ -21,14 +21,14 @@ pub const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
 pub const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
 /// Highest N of the networks 198.18.N.0/24. Each nested emulation uses the network with the next N.
 const MAX_NETWORK: u8 = 255;
-/// Name of the device in its namespace. It differs from the device of `lasthop endpoint`, which may run in the same
-/// namespace.
+/// Name of the device in its namespace. The name differs from that of the device of `lasthop endpoint`, which may run
+/// in the same namespace.
 pub const DEVICE: &str = "lasthop-path";
 /// Minimum MTU for IPv6, bytes (RFC 8200 §5).
 pub const MIN_MTU6: u16 = 1280;
 
 /// Creates the device of one end in its namespace, with default routes. Omits IPv6 if `v6` is `None`, the `mtu` is too
-/// small, or the kernel lacks IPv6. The kernel sends only the IPv6 packets of programs, and none of its own.
+/// small, or the kernel lacks IPv6. The kernel sends the IPv6 packets of programs, but no IPv6 packets of its own.
 ///
 /// # Errors
 /// Fails if a system call fails.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-/// An error message, and a help text that says how to mend the error.
+/// An error message, and a help text that describes the remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SystemError {
     /// Description of the error, and of the object concerned.
@@ -18,8 +18,8 @@ impl SystemError {
         SystemError { message: message.into(), help: help.into() }
     }
 
-    /// Describes an error of a system call. The help text depends on the kind of error; it is `otherwise` if there is
-    /// none for this kind.
+    /// Describes an error of a system call. The help text depends on the kind of error. Kinds without a specific help
+    /// text get the text `otherwise`.
     pub fn of_system(what: &str, error: &io::Error, otherwise: &str) -> SystemError {
         let help = match error.kind() {
             io::ErrorKind::PermissionDenied => {

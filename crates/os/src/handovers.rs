@@ -1,5 +1,5 @@
 //! Times at which the kernel handed packets to a TUN device. This process reads the packets later. A packet socket on
-//! the device sees each packet with the kernel's time stamp.
+//! the device therefore receives a copy of each packet with the kernel's time stamp.
 
 use crate::arrival::ArrivalClock;
 use crate::clock::Clock;
@@ -54,8 +54,8 @@ impl HandoverLog {
             let index = if_nametoindex(device)?;
             let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ETH_P_ALL)))?;
             socket.attach_filter(&handed_to(index))?;
-            // The size exceeds the usual limit. Packets that do not fit are not recorded; their reading time is used
-            // instead.
+            // The size exceeds the usual limit. Packets that do not fit are not recorded; for such packets the reading
+            // time is used instead.
             let _ = setsockopt(&socket, RcvBufForce, &BUFFER_BYTES);
             setsockopt(&socket, ReceiveTimestampns, &true)?;
             socket.set_nonblocking(true)?;
@@ -176,11 +176,12 @@ mod tests {
                     sleep(Span::from_millis(20));
                 }
                 for (number, (before, after)) in sent.into_iter().enumerate() {
-                    let len = tun.recv(&mut buffer).unwrap().expect("it is there");
+                    let len = tun.recv(&mut buffer).unwrap().expect("a packet is waiting");
                     if number == 2 {
                         continue;
                     }
-                    let at = handovers.time(&buffer[..len], &clock, clock.now()).expect("it was seen");
+                    let at =
+                        handovers.time(&buffer[..len], &clock, clock.now()).expect("the packet was recorded");
                     let margin = Duration::from_millis(2);
                     assert!(before <= at + margin && at <= after + margin, "{before} {at} {after}");
                 }

@@ -91,7 +91,7 @@ impl Namespace {
         PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.file().as_raw_fd()))
     }
 
-    /// Runs `work` in the namespace; its devices, sockets and processes stay there.
+    /// Runs `work` in the namespace. Devices, sockets and processes that `work` creates stay in the namespace.
     ///
     /// # Errors
     /// Fails if the thread cannot enter the namespace.
@@ -156,7 +156,7 @@ fn set_ipv6(name: &str, value: &str) -> io::Result<()> {
 /// Removes processes and namespaces of killed runs, and of runs nested in them. Returns the namespaces' names.
 pub fn remove_stale() -> Vec<String> {
     let mut removed = Vec::new();
-    // Removing a run also ends the runs nested in its namespaces, so their namespaces become stale, too.
+    // Removing a run also ends the runs nested in its namespaces, so the namespaces of nested runs also become stale.
     while let Some(name) = stale().find(|name| !removed.contains(name)) {
         remove(&name);
         removed.push(name);
@@ -170,7 +170,7 @@ fn stale() -> impl Iterator<Item = String> {
     names.filter(|name| {
         let path = Path::new(FOLDER).join(name);
         let Some(pid) = owner(name) else { return false };
-        // A namespace that is unlocked although its owner lives is still being created.
+        // A namespace that is unlocked although its owner is alive is still being created.
         let is_begun =
             || fs::metadata(&path).and_then(|found| found.modified()).is_ok_and(|made| is_alive(pid, made));
         locked(&path).is_ok() && !is_begun()

@@ -125,7 +125,7 @@ fn complete(bytes: &mut [u8], at: usize, checksum: usize) {
     if at + checksum + 2 > bytes.len() {
         return;
     }
-    // RFC 768 requires that UDP sends a checksum of zero as its complement. TCP permits this, too.
+    // RFC 768 requires that UDP sends a checksum of zero as 0xffff, the complement of zero. TCP also permits 0xffff.
     let sum = match !folded(summed(&bytes[at..])) {
         0 => u16::MAX,
         sum => sum,
@@ -245,7 +245,7 @@ mod tests {
                 }
                 let sequence = u32::from_be_bytes(*packet[at + 4..].first_chunk().unwrap());
                 assert_eq!(sequence, (u32::MAX - 1500).wrapping_add(1000 * number as u32));
-                // RFC 3168 §6.1.2: only the first segment has CWR. FIN and PSH are on the last.
+                // RFC 3168 §6.1.2: only the first segment has CWR. Only the last segment has FIN and PSH.
                 assert_eq!(packet[at + 13], [CWR | 16, 16, 16 | PSH | FIN][number]);
             }
         }

@@ -1,4 +1,5 @@
-//! Checks whether the process that owns a resource is still alive. After its end, another process may get the same PID.
+//! Checks whether the process that owns a resource is still alive. After the end of a process, another process may get
+//! the same PID.
 
 use nix::time::{ClockId, clock_gettime};
 use std::fs;

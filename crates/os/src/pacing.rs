@@ -13,7 +13,7 @@ sockopt_impl!(
     u64
 );
 
-/// Makes the kernel's TCP pace this socket by its own rate, also without the queueing discipline `fq`.
+/// Makes the kernel's TCP pace this socket at the rate that TCP computes, also without the queueing discipline `fq`.
 ///
 /// # Errors
 /// Fails if the kernel refuses the socket option.

@@ -47,7 +47,7 @@ impl Port {
     }
 
     /// Reads the next packet into a buffer from `spare`. If the kernel hands over several segments together, reads all
-    /// of these into buffers from `spare`. Returns false if no packet is waiting.
+    /// these segments into buffers from `spare`. Returns false if no packet is waiting.
     ///
     /// # Errors
     /// Fails if the device no longer exists.

@@ -8,15 +8,15 @@ use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
 const PRIORITY: u8 = 20;
 
-/// Runs this thread before all others (SCHED_FIFO) and with minimum timer slack, if permitted.
+/// Runs this thread before all normal threads (SCHED_FIFO) and with minimum timer slack, if permitted.
 #[derive(Debug)]
 pub struct RealTimePriority {
     is_granted: bool,
 }
 
 impl RealTimePriority {
-    /// Begins real-time priority, which lasts until this value is dropped. Threads and processes started meanwhile
-    /// inherit the priority.
+    /// Begins real-time priority, which lasts until this value is dropped. Threads and processes that this thread
+    /// starts during this time inherit the priority.
     pub fn begin() -> RealTimePriority {
         // The default slack of timers is 50 us.
         let _ = nix::sys::prctl::set_timerslack(1);

@@ -66,8 +66,8 @@ impl Program {
         };
         let child = match group.map(|group| group.within(&mut spawn)) {
             Some(Ok(child)) => child,
-            // If the program cannot start in the control group, it starts outside. Then only its waiting time for a
-            // processor is not measured.
+            // A program that cannot start in the control group starts outside the group. Only the program's waiting
+            // time for a processor is then not measured.
             None | Some(Err(_)) => spawn(),
         };
         let child = child?.map_err(|error| {

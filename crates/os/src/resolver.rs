@@ -29,16 +29,15 @@ pub struct ResolvConf {
 }
 
 impl ResolvConf {
-    /// Returns the first resolver that programs behind the path cannot reach. This is the first resolver on the
-    /// loopback device. With `all`, the programs can reach no resolver, so the first resolver of the file is returned.
-    /// `None` means that the programs can reach all resolvers.
+    /// Returns the first resolver that programs behind the path cannot reach: the first resolver on the loopback device
+    /// or, with `all`, the first resolver of the file. Returns `None` if the programs can reach all resolvers.
     pub fn resolver(all: bool) -> Option<IpAddr> {
         let text = fs::read_to_string(FILE).ok()?;
         servers(&text).find(|server| all || server.is_loopback())
     }
 
-    /// Copies the host's configuration. In the copy, the resolver at `address` replaces those on the loopback device
-    /// or, with `all`, all resolvers.
+    /// Copies the host's configuration. In the copy, the resolver at `address` replaces the resolvers on the loopback
+    /// device or, with `all`, all resolvers.
     ///
     /// # Errors
     /// Fails if the file cannot be written.
@@ -80,7 +79,8 @@ impl Drop for ResolvConf {
 }
 
 /// Forwards DNS queries that arrive at the address `at` to the resolver `to`, port 53. The queries arrive in
-/// `namespace` or, if that is `None`, in this thread's namespace. They are forwarded from this thread's namespace.
+/// `namespace` or, if `namespace` is `None`, in this thread's namespace. The queries are forwarded from this thread's
+/// namespace.
 ///
 /// # Errors
 /// Fails if a system call fails.

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Accepts connections until it is dropped. Established connections continue after that.
+/// Accepts connections until this value is dropped. Established connections continue after the drop.
 #[derive(Debug)]
 pub struct Splice {
     port: u16,
@@ -72,7 +72,7 @@ fn forward(near: &TcpStream) {
     copy_both_ways(near, &far);
 }
 
-/// Copies data in both directions until both have ended.
+/// Copies data in both directions until both directions have ended.
 pub(crate) fn copy_both_ways(near: &TcpStream, far: &TcpStream) {
     for stream in [near, far] {
         let _ = stream.set_nodelay(true);

@@ -60,7 +60,7 @@ pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice
         SystemError::of_system(&what, &error, help)
     };
     let device = builder.build_sync().map_err(refused)?;
-    // The ioctl(2) needs root. If it fails, `ip` uses rtnetlink(7), which the owner of the namespace may use.
+    // The ioctl(2) needs root. If the ioctl fails, `ip` uses rtnetlink(7), which the owner of the namespace may use.
     if device.set_tx_queue_len(QUEUE_PACKETS).is_err() {
         ip(&["link", "set", "dev", name, "txqueuelen", &QUEUE_PACKETS.to_string()])?;
     }
@@ -77,7 +77,8 @@ impl Tun {
         Ok(Tun { device: device(interface, false)? })
     }
 
-    /// Reads the next packet from the kernel into `buffer`. Returns its length, or `None` if no packet is waiting.
+    /// Reads the next packet from the kernel into `buffer`. Returns the packet's length, or `None` if no packet is
+    /// waiting.
     ///
     /// # Errors
     /// Fails if the device no longer exists.

@@ -41,8 +41,8 @@ pub fn may_change_network() -> bool {
     OpenOptions::new().write(true).open("/proc/sys/net/ipv4/conf/all/forwarding").is_ok()
 }
 
-/// Moves this process into a new user namespace with all rights for it and its children, unless it has these rights
-/// already. The process must have a single thread.
+/// Moves this process into a new user namespace, in which this process and its children have all rights. Omits the move
+/// if this process already has CAP_SYS_ADMIN. The process must have a single thread.
 ///
 /// # Errors
 /// Fails if the system forbids user namespaces; the help names the setting.
@@ -50,7 +50,7 @@ pub fn enter_user_namespace() -> Result<(), SystemError> {
     let (user, group) = (geteuid(), getegid());
     let enter = || -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWUSER)?;
-        // The kernel requires this before an unprivileged user may map a group.
+        // The kernel requires this setting before an unprivileged user may map a group.
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("{user} {user} 1\n"))?;
         fs::write("/proc/self/gid_map", format!("{group} {group} 1\n"))
@@ -70,7 +70,7 @@ pub fn enter_user_namespace() -> Result<(), SystemError> {
 /// cannot start threads.
 ///
 /// # Errors
-/// Fails if the system forbids it.
+/// Fails if the system forbids the namespaces.
 pub fn enter_pid_namespace() -> Result<(), SystemError> {
     let enter = || -> nix::Result<()> {
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID)?;
@@ -89,7 +89,7 @@ pub fn first_process() -> Option<u32> {
 /// Prepares the second process: makes it end with the first process, and mounts its own `/proc`.
 ///
 /// # Errors
-/// Fails if the system forbids it.
+/// Fails if the system forbids the mount.
 pub fn prepare_second_process() -> Result<(), SystemError> {
     let _ = set_pdeathsig(Signal::SIGKILL);
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;

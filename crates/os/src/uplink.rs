@@ -11,12 +11,13 @@ use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Programs in order of preference. Their devices use benchmark addresses (RFC 2544), so all addresses of the host stay
-/// reachable.
+/// Programs in order of preference. The devices of the programs use benchmark addresses (RFC 2544), so all addresses of
+/// the host stay reachable.
 const PROGRAMS: [(&str, &[&str]); 2] = [
     (
         "pasta",
-        // These flags forbid connections from outside, and do not map the gateway to the host's loopback device.
+        // The flags of `pasta` forbid connections from outside, and do not map the gateway to the host's loopback
+        // device.
         &[
             "--config-net",
             "--foreground",
@@ -73,7 +74,7 @@ impl Uplink {
     /// Connects a namespace to the network of this process.
     ///
     /// # Errors
-    /// Fails if no program is installed, or none works.
+    /// Fails if no program is installed, or no program works.
     pub fn begin(namespace: &Namespace) -> Result<Uplink, SystemError> {
         let mut refused = Vec::new();
         for (name, arguments) in PROGRAMS {

@@ -91,8 +91,8 @@ fn bits(segment: &Segment) -> u16 {
 
 const PLAIN: [Ecn; 3] = [Ecn::NotEct; 3];
 
-/// RFC 9768 §3.1.2, Table 2, and RFC 3168 §6.1.1 if one end offers only classic ECN. Each case lists the offers of
-/// client and server, the ACE bits of SYN and SYN-ACK, and the agreed feedback mode.
+/// Tests the negotiation of RFC 9768 §3.1.2, Table 2. If an end offers only classic ECN, RFC 3168 §6.1.1 applies. Each
+/// case lists the offers of client and server, the ACE bits of SYN and SYN-ACK, and the agreed feedback mode.
 #[test]
 fn both_ends_agree_on_what_both_know() {
     let cases = [
@@ -118,8 +118,9 @@ fn both_ends_agree_on_what_both_know() {
     }
 }
 
-/// RFC 9768, Tables 2 and 3: SYN-ACK and ACK report the code point with which SYN and SYN-ACK arrived. If the network
-/// has changed the code point (all but Not-ECT), the sender stops sending ECN-capable packets (§3.2.2.3).
+/// RFC 9768, Tables 2 and 3: the SYN-ACK reports the code point with which the SYN arrived, and the ACK reports that of
+/// the SYN-ACK. Any code point but Not-ECT shows that the network has changed the code point. The sender then stops
+/// sending ECN-capable packets (§3.2.2.3).
 #[test]
 fn the_handshake_says_how_it_came() {
     for (ecn, field) in [(Ecn::NotEct, 0b010), (Ecn::Ect1, 0b011), (Ecn::Ect0, 0b100), (Ecn::Ce, 0b110)] {
@@ -134,9 +135,9 @@ fn the_handshake_says_how_it_came() {
     }
 }
 
-/// RFC 9768 §3.2.2.1: the client answers a repeated SYN-ACK with the handshake encoding in the ACE bits. Once the
-/// client knows that the server is in ESTABLISHED, the ACE bits are the count of marks, which starts at 5. Answers to a
-/// repeated SYN-ACK are limited like challenge ACKs: at most five at once.
+/// RFC 9768 §3.2.2.1: the client answers a repeated SYN-ACK with the handshake encoding in the ACE bits. After a
+/// segment has shown that the server is in ESTABLISHED, the ACE bits are the count of marks, which starts at 5. Answers
+/// to a repeated SYN-ACK are limited like challenge ACKs: at most five at once.
 #[test]
 fn a_syn_ack_again_is_reflected() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -164,8 +165,8 @@ fn a_syn_ack_again_is_reflected() {
     assert_eq!(answer(&mut pair, Ecn::Ect0), None);
 }
 
-/// RFC 9768 §3.1.2: if the SYN-ACK only reflects the SYN's three bits (0b111), the client uses no ECN. §3.1.3: after a
-/// reserved combination (0b101), the client uses AccECN.
+/// If the SYN-ACK only reflects the SYN's three bits (0b111), the client uses no ECN (RFC 9768 §3.1.2). After a
+/// reserved combination (0b101), the client uses AccECN (§3.1.3).
 #[test]
 fn strange_answers() {
     for (field, feedback) in [(0b111, Feedback::None), (0b101, Feedback::Accurate)] {
@@ -217,8 +218,8 @@ fn handshakes_that_get_lost_fall_back() {
 }
 
 /// A retransmitted SYN without ECN bits suggests that a middlebox drops ECN packets. The server keeps AccECN feedback,
-/// but its SYN-ACK has no AccECN option and it sends no ECN-capable packets (RFC 9768 §3.1.5). After an offer of
-/// classic ECN, its SYN-ACK carries no ECN bits either (RFC 3168 §6.1.1).
+/// but the SYN-ACK has no AccECN option, and the server sends no ECN-capable packets (RFC 9768 §3.1.5). If the client
+/// offered classic ECN, the second SYN-ACK carries no ECN bits (RFC 3168 §6.1.1).
 #[test]
 fn a_syn_again_without_ecn_ends_it() {
     for (offer, answers) in [(Accurate, [0b010, 0b010]), (Classic, [0b001, 0b000])] {
@@ -251,8 +252,8 @@ fn a_syn_again_is_answered_with_its_own_code_point() {
 }
 
 /// RFC 9768 §3.2.1 and §3.2.2.2: the count of CE marks in the ACE bits begins at 5, increases with each mark and wraps
-/// at 8. §3.2.3.3: each new ACK also reports the bytes received, for ECT(0) packets in option AccECN0. This option has
-/// two counters, ECT(0) and CE, from the first mark on.
+/// at 8. §3.2.3.3: each new ACK also reports the bytes received in ECT(0) packets, in option AccECN0. From the first
+/// mark on, option AccECN0 has two counters, ECT(0) and CE.
 #[test]
 fn marks_are_counted_in_the_header_and_in_the_option() {
     let mut pair = Pair::offers(Accurate, Accurate);

@@ -1,4 +1,4 @@
-//! Known attacks on TCP. None of them may disturb a connection.
+//! Tests that known attacks on TCP do not disturb a connection.
 //!
 //! The attacker is a host off the path (blind attacks, RFC 5961) or the peer. Attacks by the peer are those of Savage,
 //! Cardwell, Wetherall and Anderson ("TCP Congestion Control with a Misbehaving Receiver", 1999). Other attacks by the
@@ -27,9 +27,9 @@ fn drain(script: &mut Script) -> (u64, u64) {
     sum
 }
 
-/// "Slipping in the window" (2004): the attacker guesses, and sends a reset or SYN into each window of the whole
-/// sequence space. RFC 5961 §3 and §4 prevent this attack: only the exact number resets, and other numbers cause
-/// challenge ACKs.
+/// "Slipping in the window" (2004): the attacker sends a reset or SYN into each possible window of the whole sequence
+/// space. RFC 5961 §3 and §4 prevent this attack: only a reset with the exact sequence number closes the connection.
+/// All other sequence numbers cause challenge ACKs.
 #[test]
 fn blind_resets_and_syns() {
     for flags in [Flags::RST, Flags::SYN, Flags::RST | Flags::ACK, Flags::SYN | Flags::ACK] {
@@ -109,8 +109,8 @@ fn ack_division_in_avoidance() {
     assert!(growth("rfc5681", 1000) > 10_000 && growth("per_ack", 1000) > 10_000);
 }
 
-/// Savage §2.2: forged duplicate ACKs never increase cwnd. Without SACK, each of them permits at most one new segment.
-/// With SACK, a duplicate ACK must report new data, so a forged one permits no segment.
+/// Savage §2.2: forged duplicate ACKs never increase cwnd. Without SACK, each forged duplicate ACK permits at most one
+/// new segment. With SACK, a duplicate ACK must report new data, so a forged duplicate ACK permits no segment.
 #[test]
 fn duplicate_ack_spoofing() {
     for recovery in ["tahoe", "reno", "new_reno", "sack"] {
@@ -198,7 +198,7 @@ fn sack_of_tiny_pieces() {
 }
 
 /// CVE-2018-5390: the peer sends every second byte of the window, to fill the reassembly queue with tiny pieces. The
-/// queue holds at most 256 pieces. The bytes it discards are accepted when they are retransmitted.
+/// queue holds at most 256 pieces. Bytes that the queue discards are accepted when they are retransmitted.
 #[test]
 fn reassembly_flood() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(60_000))]);

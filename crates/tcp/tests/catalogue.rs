@@ -29,7 +29,7 @@ fn with(is: impl Fn(&Nature) -> bool) -> Vec<&'static str> {
     names
 }
 
-/// Names of the modules in Linux's net/ipv4 (`tcp_*.c`).
+/// Congestion controls have the names of Linux's modules (`tcp_*.c` in net/ipv4), except `westwood_plus`.
 #[test]
 fn kernel_modules_have_their_names() {
     let mut modules: Vec<(&str, &str)> =
@@ -49,7 +49,8 @@ fn scalable_controls_are_those_of_their_documents() {
     assert_eq!(with(|it| it.sends_ect1), ["prague"]);
 }
 
-/// These controls lower cwnd at a larger delay, without a loss, by their papers.
+/// According to their papers, the controls of the first list lower cwnd without a loss if the delay grows. The controls
+/// of the second list do not.
 #[test]
 fn delay_based_controls_are_those_of_their_papers() {
     for name in ["compound", "copa", "ledbat", "ledbat_plus_plus", "vegas", "vivace", "yeah"] {

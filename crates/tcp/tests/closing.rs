@@ -60,7 +60,7 @@ fn data_behind_the_fin() {
             script.run([Close, In(State::LastAck)]);
             expect_fin(&mut script, 0);
         }
-        // Data arrives at the FIN's sequence number, 1001, then after it. No ACK or SACK block covers this data.
+        // Data arrives at the FIN's sequence number, 1001, then at 1002. No ACK or SACK block covers this data.
         for at in [1001, 1002] {
             let behind = Segment { seq: IRS.at(at), len: 100, ..script.plain() };
             script.arrive(behind);
@@ -99,7 +99,7 @@ fn active_close() {
     assert_eq!(last, Some((script.now, Event::Closed)));
 }
 
-/// RFC 9293 §3.6, Fig. 12, at the other end: the peer closes first.
+/// RFC 9293 §3.6, Fig. 12, side of TCP Peer B: the peer closes first.
 #[test]
 fn passive_close() {
     let mut script = opened();
@@ -121,7 +121,7 @@ fn passive_close() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::Closed));
 }
 
-/// RFC 9293 §3.6, Fig. 13: both ends close before the other end's FIN arrives.
+/// RFC 9293 §3.6, Fig. 13: each end closes before the FIN of its peer arrives.
 #[test]
 fn simultaneous_close() {
     let mut script = opened();

@@ -1,4 +1,4 @@
-//! `docs/development/conformance.md` must list every requirement of RFC 9293 once, with tests that exist.
+//! Tests that `docs/development/conformance.md` lists every requirement of RFC 9293 once and names only existing tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -47,8 +47,9 @@ fn rfc3465_one_segment_per_window_of_bytes() {
     let mut script = counted("bytes", 4, Some(4000));
     script.run([News(1, 4), Tick(100), Ack(3), CwndBytes(4000), News(5, 6)]);
     script.run([Ack(5), CwndBytes(5000), News(7, 9), Ack(7), CwndBytes(5000), News(10, 11)]);
-    // So far 6000 bytes were acknowledged, and 4000 of them have raised cwnd to 5000. This ACK adds 3000 bytes, since L
-    // does not apply above ssthresh. The remaining 2000 + 3000 bytes reach cwnd.
+    // Segments 1 to 6 (6000 bytes) were acknowledged, and 4000 of these bytes raised cwnd to 5000. The next ACK adds
+    // 3000 bytes, since the limit L does not apply above ssthresh. The remaining 2000 bytes and these 3000 bytes reach
+    // cwnd.
     script.run([Ack(10), CwndBytes(6000)]);
 }
 
@@ -98,8 +99,8 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
         let mut script = Script::sender(Config { initial_window: 16, ..config(name) });
         script.run([News(1, 16), Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1)]);
         script.run([Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1), Nothing]);
-        // The timeout of another segment lowers ssthresh again. Half of two segments would be one, so the minimum of
-        // two segments applies.
+        // The timeout of another segment lowers ssthresh again. Half of the two outstanding segments is one segment, so
+        // the minimum of two segments applies.
         script.run([
             Tick(10),
             Ack(2),
@@ -114,8 +115,8 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
 }
 
 /// RFC 5681 §4.3: the loss of a retransmission "should be taken as two indications of congestion and, therefore, cwnd
-/// (and ssthresh) MUST be lowered twice": cwnd is 16 segments. ssthresh becomes 8 at the loss, and 4 when the timer
-/// expires in recovery, although FlightSize is 23 segments by then.
+/// (and ssthresh) MUST be lowered twice". Here cwnd is 16 segments. At the loss ssthresh becomes 8 segments. When the
+/// timer expires in recovery, ssthresh becomes 4 segments, although FlightSize is then 23 segments.
 #[test]
 fn a_timeout_in_recovery_lowers_ssthresh_twice() {
     for name in ["reno", "new_reno", "sack"] {
@@ -149,7 +150,7 @@ fn idle_time_shrinks_the_window() {
 }
 
 /// RFC 7661 §4.3: if the sender uses less than half of cwnd, cwnd does not grow, neither in slow start nor in
-/// congestion avoidance. One of four segments is used here.
+/// congestion avoidance. Here one segment of a cwnd of four segments is used.
 #[test]
 fn an_unused_window_does_not_grow() {
     let trickle = |validates_window, validates_as_linux, initial_ssthresh| {
@@ -185,7 +186,7 @@ fn a_burst_that_fills_the_window_lets_it_grow_to_the_end() {
         let mut script = validating(as_linux, None);
         script.run([Write(10_000), News(1, 10), Tick(100), Ack(3), Cwnd(12), Tick(5), Ack(5), Cwnd(14)]);
         script.run([Tick(5), Ack(7), Cwnd(16), Tick(5), Ack(9), Cwnd(18), Tick(5), Ack(11), Cwnd(20)]);
-        // The same holds for a burst that fills the cwnd of 20 segments.
+        // A burst that fills the cwnd of 20 segments also increases cwnd with each ACK.
         script.run([Write(20_000), News(11, 30), Tick(100), Ack(21), Cwnd(30), Tick(5), Ack(31), Cwnd(40)]);
     }
 }
@@ -226,8 +227,8 @@ fn linux_avoidance_needs_a_full_window() {
     }
 }
 
-/// RFC 7661 §4.3: cwnd (20) grows if the sender uses at least half of it: not for 9 segments, but for 10. The pipeACK
-/// sample of the first burst has expired by then.
+/// RFC 7661 §4.3: a cwnd of 20 segments grows after a burst of 10 segments, half of cwnd, but not after a burst of 9.
+/// The pipeACK sample of the first burst expires before the second burst is acknowledged.
 #[test]
 fn half_of_the_window_validates_it() {
     let after_a_burst_of = |segments: u64| {
@@ -240,8 +241,8 @@ fn half_of_the_window_validates_it() {
 }
 
 /// RFC 7661 §4.2: a pipeACK sample is valid for max(3 RTT, 1 s), unless a larger sample replaces it earlier. The sender
-/// fills a cwnd of ten segments, then sends one segment every 100 ms. The ACKs of the first ten (1 s) increase cwnd,
-/// later ACKs do not.
+/// fills a cwnd of ten segments, then sends one segment every 100 ms. The ACKs of the first ten single segments (1 s)
+/// increase cwnd; later ACKs do not.
 #[test]
 fn a_sample_of_pipe_ack_holds_for_a_second() {
     let setup = Config { validates_window: true, initial_window: 10, ..config("sack") };
@@ -268,7 +269,7 @@ fn ecn(initial_window: u32) -> Script {
 fn an_echo_halves_once_per_window() {
     let mut script = ecn(8);
     script.run([News(1, 8), Tick(100), Echo(2), CwndBytes(3500), Nothing]);
-    // ECE on the other ACKs of this window of data has no effect, because the receiver cannot have received CWR yet.
+    // ECE on further ACKs of the same window of data has no effect, because the receiver cannot have received CWR yet.
     script.run([Echo(3), Echo(4), Echo(5), Echo(6), Nothing, Echo(7)]);
     let cwr = script.sent("segment 9").segment;
     assert!(cwr.flags.has(Flags::CWR) && cwr.seq == script::ISS.at(8001));
@@ -303,8 +304,8 @@ fn cwr_follows_every_reduction() {
 fn one_large_ack_does_not_leap_over_ssthresh() {
     let mut script = counted("packets", 16, None);
     script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Tick(100)]);
-    // The ACK covers 16 segments. Seven of them raise cwnd from 1 to ssthresh, 8. Eight of the other nine give credit
-    // for one more segment, which the next ACK adds.
+    // The ACK covers 16 segments. Seven segments raise cwnd from 1 to ssthresh, 8. Eight of the remaining
+    // nine segments give credit for one more segment of cwnd, which the next ACK adds.
     script.run([Ack(17), CwndBytes(8000), News(17, 24), Tick(100), Ack(18), CwndBytes(9000)]);
 }
 
@@ -314,8 +315,8 @@ fn one_large_ack_does_not_leap_over_ssthresh() {
 fn nothing_is_saved_for_acks_that_are_worth_nothing() {
     let mut script = counted("packets", 12, Some(2000));
     script.run([News(1, 12), Timeout, CwndBytes(1000), Again(1), Tick(100)]);
-    // Five of the ten acknowledged segments raise cwnd to ssthresh, 6000. The other five are saved as credit, which is
-    // less than cwnd. The next ACK covers half a segment and gives no credit.
+    // Five of the ten acknowledged segments raise cwnd to ssthresh, 6000. The remaining five segments are saved as
+    // credit, which is less than cwnd. The next ACK covers half a segment and gives no credit.
     script.run([SsthreshBytes(6000), Ack(11), CwndBytes(6000), AckBytes(10_500), CwndBytes(6000)]);
     let mut script = counted("packets", 4, Some(2000));
     script.run([News(1, 4), Timeout, SsthreshBytes(2000), Again(1), Tick(100)]);

@@ -20,7 +20,7 @@ fn w_cubic(t: f64, rise: f64, plateau: f64) -> f64 {
 }
 
 /// RFC 9438 §4.2 and §4.4: after a loss at 1000 segments cwnd follows W_cubic(t) = C (t - K)^3 + 1000. Within an RTT,
-/// R, cwnd x moves towards W_cubic(t + R): x' = (W_cubic(t + R) - x) / R. This deviates from W_cubic(t) by at most
+/// R, cwnd x moves towards W_cubic(t + R): x' = (W_cubic(t + R) - x) / R. The deviation of x from W_cubic(t) is at most
 /// R^2/2 max|W_cubic''| = 3 C R^2 max|t - K|.
 #[test]
 fn the_window_is_the_cubic_of_the_time_since_the_loss() {
@@ -46,7 +46,7 @@ fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     }
 }
 
-/// RFC 9438 §4.2: even if the cubic function grows faster, cwnd grows by at most half of cwnd within an RTT. This is
+/// RFC 9438 §4.2: even if the cubic function grows faster, cwnd grows by at most half of cwnd within an RTT, that is by
 /// 0.5 segments per ACK.
 #[test]
 fn the_target_is_a_window_and_a_half_at_most() {
@@ -85,10 +85,10 @@ fn mean_window(values: &[(&'static str, Value)], rtt_ms: u64, p: f64, top: f64) 
     count as f64 * path.rtt.as_secs() / time
 }
 
-/// RFC 9438 §5.1, Tables 1 and 2: average cwnd with C = 0.4. In the concave region cwnd follows the cubic function, in
-/// the Reno-friendly region AIMD(alpha, 0.7) with alpha of §4.3. cwnd returns to the same plateau before each loss. The
-/// mean cwnd is 1 - (1 - 0.7)/4 = 0.925 of the plateau in the concave region, and (1 + 0.7)/2 = 0.85 in the
-/// Reno-friendly region.
+/// RFC 9438 §5.1, Tables 1 and 2: average cwnd with C = 0.4. In the concave region cwnd follows the cubic function. In
+/// the Reno-friendly region cwnd follows AIMD(alpha, 0.7) with alpha of §4.3. cwnd returns to the same plateau before
+/// each loss. The mean cwnd is 1 - (1 - 0.7)/4 = 0.925 of the plateau in the concave region, and (1 + 0.7)/2 = 0.85 in
+/// the Reno-friendly region.
 #[test]
 fn the_average_windows_of_tables_1_and_2() {
     let alone = [("fast_convergence", Value::Flag(false))];
@@ -179,7 +179,7 @@ fn delayed_acks_count_what_they_cover() {
     let (acks, bytes) = (gain("rfc5681", false, 100), gain("bytes", false, 100));
     assert!(
         (bytes / acks - 2.0).abs() < 0.2,
-        "cwnd grew by {bytes} segments by bytes, {acks} by ACKs, not by twice as much"
+        "cwnd grew by {bytes} segments when bytes count, which is not twice the growth of {acks} when ACKs count"
     );
 }
 
@@ -295,8 +295,8 @@ fn an_undone_loss_changes_nothing() {
     assert!((path.window() - expected).abs() < 0.2, "{}, not {expected}", path.window());
 }
 
-/// RFC 9438 §5.8 and §4.2: cwnd does not grow while the sender does not fill it. This time does not count in the cubic
-/// function. `used`: segments in flight during 60 s; 0 means that nothing is sent.
+/// RFC 9438 §5.8 and §4.2: cwnd does not grow while the sender does not fill cwnd. The time without a full cwnd does
+/// not count in the cubic function. `used`: segments in flight during 60 s; 0 means that nothing is sent.
 #[test]
 fn time_in_which_the_window_is_not_used_does_not_count() {
     let rise = ((1.0 - BETA) * 1000.0 / C).cbrt();
@@ -326,8 +326,8 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
     }
 }
 
-/// ACKs that arrive in a batch count as ACKs of a filled cwnd. Nothing can be sent between these ACKs, so the flight
-/// falls below cwnd meanwhile.
+/// ACKs that arrive in a batch count as ACKs of a filled cwnd. Nothing is sent between the ACKs of a batch, so the
+/// flight falls below cwnd during the batch.
 #[test]
 fn acks_in_one_go_find_the_window_used() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 1000, 1), 100);
@@ -395,8 +395,8 @@ fn in_a_connection() {
     script.run([Tick(100), Ack(2), News(9, 10), Nothing, Ack(3), Cwnd(9), SsthreshBytes(1 << 30)]);
 }
 
-/// The ACK that ends a recovery counts only the segments that it delivers: two of the ten that it covers, since SACK
-/// had reported the others. W_est grows from 7 segments to 7 + 0.53 × 2/7 = 7.15, not to 7 + 0.53 × 10/7 = 7.76.
+/// The ACK that ends a recovery covers ten segments. Eight of the ten segments were SACKed earlier, so only two
+/// segments count. W_est grows from 7 segments to 7 + 0.53 × 2/7 = 7.15, not to 7 + 0.53 × 10/7 = 7.76.
 #[test]
 fn the_ack_that_ends_a_recovery_counts_what_it_delivers() {
     let mut script = Script::sender(Config {

@@ -13,7 +13,7 @@ fn linux(friendly: bool, window: u64, ssthresh: u64) -> Box<dyn CongestionContro
 
 /// RFC 8312 §4.1: after a loss at 400 segments cwnd is C (t - K)^3 + 400 with C = 0.4 and K = cbrt(0.3 × 400 / 0.4) =
 /// 6.7 s. The tolerance of 4 segments allows for Linux's approximations. Linux aims one RTT ahead and counts whole
-/// segments. It rounds the number of ACKs per segment of growth, and updates this number only every 31 ms.
+/// segments. Linux rounds the number of ACKs per segment of growth, and updates this number only every 31 ms.
 #[test]
 fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     let mut path = Path::new(linux(false, 400, 1), 100);
@@ -51,8 +51,8 @@ fn alpha_does_not_become_one_above_the_last_maximum() {
     assert!((rfc - 1.0).abs() < 0.07, "{rfc}");
 }
 
-/// A loss reduces cwnd to 0.7 of cwnd, rounded down to whole segments, but at least two. FlightSize, one segment here,
-/// does not matter.
+/// A loss reduces cwnd to 0.7 of cwnd, rounded down to whole segments, but at least two segments. FlightSize, one
+/// segment here, does not matter.
 #[test]
 fn a_loss_leaves_whole_segments_of_cwnd() {
     for (window, left) in [(15, 10), (10, 7), (2, 2)] {

@@ -17,8 +17,8 @@ fn opened(name: &str, values: &[(&'static str, Value)]) -> Script {
 }
 
 /// NCR "careful": a hole counts as lost when 2/3 of FlightSize is SACKed (LT_F = 2/3), and every second SACK report
-/// permits a new segment. After eleven reports FlightSize is 12 + 5 segments, two thirds of which are 11.3, so the
-/// twelfth report begins recovery. ssthresh becomes half of the earlier flight of 12 segments (FlightSizePrev).
+/// permits a new segment. After eleven reports FlightSize is 12 + 5 = 17 segments, and two thirds of 17 are 11.3, so
+/// the twelfth report begins recovery. ssthresh becomes half of the earlier flight of 12 segments (FlightSizePrev).
 #[test]
 fn a_careful_sender_waits_for_a_window() {
     let mut script = opened("ncr", &[]);
@@ -46,8 +46,9 @@ fn an_aggressive_one_sends_twice_as_much_meanwhile() {
     script.run([Again(1), Ssthresh(6), Cwnd(6)]);
 }
 
-/// The missing segment arrives late, and its ACK leaves nine segments outstanding. cwnd becomes these nine plus one, to
-/// prevent a burst, and one for the ACK. Slow start continues up to the former cwnd of twelve.
+/// The missing segment arrives late, and its ACK leaves nine segments outstanding. To prevent a burst, cwnd becomes
+/// these nine segments plus one segment. Slow start adds one segment for the ACK and continues up to the former cwnd of
+/// twelve.
 #[test]
 fn what_was_late_costs_no_window_and_makes_no_burst() {
     let mut script = opened("ncr", &[]);

@@ -20,8 +20,8 @@ fn arrive(script: &mut Script, from: u64, to: u64) -> Vec<(u64, u64)> {
     blocks(script)
 }
 
-/// Examples of RFC 2883 §4.1.1 to §4.1.3, in bytes from 0. The D-SACK block comes first: for duplicates of acknowledged
-/// data, without and with a hole above, and for duplicates above a hole.
+/// Examples of RFC 2883 §4.1.1 to §4.1.3, in bytes from 0. The D-SACK block comes first in three cases: duplicates of
+/// acknowledged data without a hole above, the same duplicates with a hole above, and duplicates above a hole.
 #[test]
 fn duplicates_come_first() {
     let mut script = Script::receiver(config("sack"));
@@ -51,7 +51,7 @@ fn partial_duplicates() {
     assert_eq!(
         arrive(&mut script, 0, 1200),
         [(1000, 1200)],
-        "bytes 1000 to 1200 were received before, the others fill the hole"
+        "bytes 1000 to 1200 were received before, the other bytes fill the hole"
     );
     let mut script = Script::receiver(config("sack"));
     arrive(&mut script, 1000, 1500);
@@ -62,7 +62,7 @@ fn partial_duplicates() {
     );
 }
 
-/// The SACK option has at most four blocks, or three with timestamps. The D-SACK block counts as one of them.
+/// The SACK option has at most four blocks, or three with timestamps. This limit includes the D-SACK block.
 #[test]
 fn the_option_stays_within_its_room() {
     for (timestamps, most) in [(false, SackBlocks::CAPACITY), (true, SackBlocks::CAPACITY - 1)] {

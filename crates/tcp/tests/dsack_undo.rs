@@ -8,8 +8,8 @@ use lasthop_tcp::sender::recovery;
 use script::Step::*;
 use script::{Peer, Script, choose, config};
 
-/// Returns a sender in recovery. It sent ten segments 100 ms ago. Segments 2 to 4 arrived before segment 1, so segment
-/// 1 is retransmitted and cwnd is halved to 5.
+/// Returns a sender in recovery, which sent ten segments 100 ms ago. Segments 2 to 4 arrived before segment 1, so
+/// segment 1 is retransmitted and cwnd is halved to 5.
 fn recovering(dsack_undo: bool) -> Script {
     let recovery = choose(recovery::ALL, "rack", &[]);
     let config = Config { recovery, dsack_undo, sack: true, initial_window: 10, ..config("sack") };

@@ -18,8 +18,8 @@ fn opened(recovery: &str, own: Config) -> Script {
     script
 }
 
-/// Returns a sender whose timer has expired, the sending time of the original segments, and that of the first
-/// retransmission, ms.
+/// Returns a sender whose timer has expired, the sending time of the original segments (ms), and the sending time of
+/// the first retransmission (ms).
 fn timed_out(recovery: &str, own: Config) -> (Script, u32, u32) {
     let mut script = opened(recovery, own);
     let sent = script.millis();
@@ -33,8 +33,8 @@ fn eifel() -> Config {
     Config { eifel: true, ..config("sack") }
 }
 
-/// All segments were delayed, none was lost. The first ACK echoes the original's timestamp, so the timeout is undone
-/// and no further segment is retransmitted.
+/// All segments were delayed, none was lost. The first ACK echoes the timestamp of the original segment 1, so the
+/// timeout is undone and no further segment is retransmitted.
 #[test]
 fn a_delay_costs_one_segment() {
     for recovery in ["reno", "new_reno", "sack"] {
@@ -73,7 +73,7 @@ fn it_is_off_unless_asked_for() {
 }
 
 /// An ACK of all outstanding data is inconclusive, because earlier ACKs may have been lost (RFC 3522 step 5). Linux
-/// (`undo_whole`) accepts it as evidence.
+/// (`undo_whole`) undoes the timeout at such an ACK.
 #[test]
 fn an_ack_of_everything_says_nothing_but_to_linux() {
     for undo_whole in [false, true] {
@@ -110,8 +110,8 @@ fn a_mark_keeps_the_window_low() {
 /// former cwnd.
 #[test]
 fn how_much_is_given_back() {
-    // 32 segments are outstanding. The ACK after the timeout covers 20 of them and leaves 12. The initial window is one
-    // segment, so RFC 4015 gives 12 + 1.
+    // At the timeout 32 segments are outstanding. The next ACK covers 20 segments and leaves 12. The initial window is
+    // one segment, so RFC 4015 restores a cwnd of 12 + 1 segments.
     for (undo_whole, window) in [(false, 12 + 1), (true, 32)] {
         let own = Config { undo_whole, timestamps: true, sack: true, ..eifel() };
         let mut script = Script::opened(own, Peer { mss: 1012, timestamps: true, ..Peer::default() });
@@ -134,7 +134,7 @@ fn how_much_is_given_back() {
     }
 }
 
-/// RFC 4015: the first RTT sample after the undo, 3 s, sets SRTT to 3 s and RTTVAR to half of it, so RTO = 3 s + 4 ×
+/// RFC 4015: the first RTT sample after the undo is 3 s. SRTT becomes 3 s and RTTVAR half of SRTT, so RTO = 3 s + 4 ×
 /// 1.5 s. Linux (`undo_whole`) continues to smooth by RFC 6298: samples of 100, 1100, 4100 and 3000 ms give SRTT + 4
 /// RTTVAR = 995.7 + 4 × 1460.9 ms.
 #[test]

@@ -59,8 +59,8 @@ fn a_duplicate_means_loss() {
     assert!(!undone(&mut script));
 }
 
-/// F-RTO stops without a result if the first ACK after the timeout is a duplicate. It also stops if this ACK covers all
-/// outstanding data, or only part of the retransmitted segment (RFC 5682 §2.1, step 2 a).
+/// F-RTO stops without a result if the first ACK after the timeout is a duplicate. F-RTO also stops if this ACK covers
+/// all outstanding data, or only part of the retransmitted segment (RFC 5682 §2.1, step 2 a).
 #[test]
 fn what_says_nothing() {
     for recovery in ALL {
@@ -136,7 +136,7 @@ fn with_sack_a_report_of_an_original_tells_it() {
     }
 }
 
-/// A SACK report of an original segment together with new data, sent after the timeout, is inconclusive. Recovery
+/// A SACK report that covers an original segment and also new data, sent after the timeout, is inconclusive. Recovery
 /// continues (RFC 5682 §3.1, step 3 a).
 #[test]
 fn with_sack_a_report_from_behind_is_a_loss() {

@@ -23,7 +23,7 @@ enum Step {
     Overtake(usize, usize),
     Lose(usize, usize),
     /// A copy of a segment arrives, and the segment itself stays in flight. The last value is whether the copy carries
-    /// a mark.
+    /// a congestion mark.
     Copy(usize, usize, bool),
     /// A segment is altered in flight. Values: side, place of the segment, field, and change of the field.
     Alter(usize, usize, u8, u32),
@@ -147,7 +147,7 @@ impl World {
         self.poll();
     }
 
-    /// Advances the time by `span`. Handles each deadline of the endpoints that lies in between.
+    /// Advances the time by `span`. Handles each deadline of the endpoints within this span.
     fn pass(&mut self, span: Duration) {
         let until = self.now + span;
         for _ in 0..50 {
@@ -166,7 +166,7 @@ impl World {
         self.now = until;
     }
 
-    /// Polls both ends as a caller does that stops when [`SendInfo::more`] is false.
+    /// Polls each end until no segment is left or [`SendInfo::more`] is false.
     fn poll(&mut self) {
         for side in 0..2 {
             let mut segment = Segment::default();
@@ -225,8 +225,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     /// Endpoints with and without fast paths do the same in each step. In the first `silent` steps the passive end
-    /// sends nothing, so that its sender is not yet created. Reading its state also creates the sender. If
-    /// `compares_always` is false, the state is therefore read only at the end.
+    /// sends nothing, so that its sender is not yet created. Reading the state of an end also creates the end's sender.
+    /// If `compares_always` is false, the state is therefore read only after the last step.
     #[test]
     fn the_long_way_comes_to_the_same(
         config in config(),

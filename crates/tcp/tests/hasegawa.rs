@@ -100,7 +100,7 @@ fn what_a_split_covers() {
     script.run([Data(1), AckedBytes(2333), AckedBytes(2666), AckedBytes(3000), Nothing]);
 }
 
-/// hasegawa §3.4: a packet gets at most one ACK per byte, so two ACKs for two bytes.
+/// hasegawa §3.4: a packet gets at most one ACK per byte, so a packet of two bytes gets two ACKs.
 #[test]
 fn a_short_packet_has_few_slices() {
     let mut script = splitter(&[]);

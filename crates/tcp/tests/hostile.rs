@@ -72,7 +72,8 @@ fn op() -> impl Strategy<Value = Op> {
 struct Victim {
     endpoint: Endpoint,
     ack_counting: &'static str,
-    /// Whether the congestion control is Reno with `is_at_once`. Only then the test knows how much cwnd may grow.
+    /// Whether the congestion control is Reno with `is_at_once`. The test computes an upper bound for the growth of
+    /// cwnd only in this case.
     is_reno: bool,
     /// Whether a loss reduces cwnd at once, not gradually.
     is_at_once: bool,
@@ -221,8 +222,8 @@ impl Victim {
         } else if self.discriminates && after > before + allowed {
             assert!(after <= self.largest + allowed, "review: cwnd {after} exceeds {}", self.largest);
         } else if !(self.f_rto && after == 3 * MSS) {
-            // Step 3 a of F-RTO is excluded: it sets cwnd to three segments, for a retransmission beside the two new
-            // segments (RFC 5682 §2.1).
+            // Step 3 a of F-RTO (RFC 5682 §2.1) is excluded. This step sets cwnd to three segments: one retransmission,
+            // and the two new segments in flight.
             assert!(
                 after <= before + allowed || after == sender.ssthresh(),
                 "one event raised cwnd from {before} to {after}"

@@ -42,7 +42,8 @@ fn figure_2_4_slow_start_and_congestion_avoidance() {
     script.run([Tick(100), Acks(20, 3), Cwnd(1), Ssthresh(3), Again(20), Nothing]);
 }
 
-/// Fig. 2.5: Reno's fast recovery after the loss of packet 1 of 8. `Inflated` is cwnd as the figure shows it.
+/// Fig. 2.5: Reno's fast recovery after the loss of packet 1 of 8. `Inflated` compares cwnd as the figure shows it,
+/// including the inflation by duplicate ACKs.
 #[test]
 fn figure_2_5_fast_recovery() {
     let mut script = Script::with_window(halving_the_window(config("reno")), 8);
@@ -52,11 +53,12 @@ fn figure_2_5_fast_recovery() {
     script.run([Ack(1), Again(1), Ssthresh(4), Inflated(7), Nothing]);
     // c) The duplicate ACK that packet 5 causes makes cwnd 8. Eight packets are outstanding, so nothing may be sent.
     script.run([Ack(1), Inflated(8), Nothing]);
-    // d) to f) The duplicate ACKs that packets 6, 7 and 8 cause make cwnd 9, 10 and 11. Each permits a new packet.
+    // d) to f) The duplicate ACKs that packets 6, 7 and 8 cause make cwnd 9, 10 and 11. Each of these ACKs permits a
+    // new packet.
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
     script.run([Ack(1), Inflated(10), New(10), Nothing]);
     script.run([Ack(1), Inflated(11), New(11), Nothing]);
-    // g) The ACK of the retransmitted packet 1 requests 9: cwnd is 4, and packet 12 is sent.
+    // g) The ACK of the retransmitted packet 1 requests packet 9: cwnd is 4, and packet 12 is sent.
     script.run([Tick(100), Ack(9), Inflated(4), Cwnd(4), New(12), Nothing]);
 }
 
@@ -70,11 +72,11 @@ fn figure_2_6_several_losses() {
     script.run([Ack(1), Inflated(8), Nothing]);
     // d) The duplicate ACK that packet 8 causes makes cwnd 9, and packet 9 is sent.
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
-    // e) The ACK of the retransmitted packet 1 requests 3: cwnd is 4, and fast recovery ends. Nothing is sent, since 3
-    // to 6 have been sent before.
+    // e) The ACK of the retransmitted packet 1 requests packet 3: cwnd is 4, and fast recovery ends. Nothing is sent,
+    // since packets 3 to 6 have been sent before.
     script.run([Tick(100), Ack(3), Inflated(4), Cwnd(4), Nothing]);
-    // f) Packet 9 causes the first duplicate ACK that requests packet 3. Two more, for a fast retransmit, do not
-    // follow.
+    // f) Packet 9 causes the first duplicate ACK that requests packet 3. A fast retransmit would need two more
+    // duplicate ACKs, which do not arrive.
     script.run([Ack(3), Inflated(4), Nothing]);
     // g) The timer expires: packet 3 is retransmitted, and slow start begins.
     script.run([Timeout, Again(3), Cwnd(1), Nothing]);
@@ -89,18 +91,18 @@ fn figure_2_7_new_reno() {
     // c), d) The duplicate ACKs that packets 7 and 8 cause make cwnd 8 and 9.
     script.run([Ack(1), Inflated(8), Nothing]);
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
-    // e) The ACK of the retransmitted packet 1 requests 3, below recover. Packet 3 is retransmitted, cwnd is 8 (9 - 2 +
-    // 1), and packet 10 is sent.
+    // e) The ACK of the retransmitted packet 1 requests packet 3, which is below `recover`. Packet 3 is retransmitted,
+    // cwnd is 8 (9 - 2 + 1), and packet 10 is sent.
     script.run([Tick(100), Ack(3), Inflated(8), Again(3), New(10), Nothing]);
     // f) The duplicate ACK that packet 9 causes makes cwnd 9, and packet 11 is sent.
     script.run([Ack(3), Inflated(9), New(11), Nothing]);
-    // g) The ACK of the retransmitted packet 3 requests 4. Packet 4 is retransmitted, cwnd is 9 (9 - 1 + 1), and packet
-    // 12 is sent.
+    // g) The ACK of the retransmitted packet 3 requests packet 4. Packet 4 is retransmitted, cwnd is 9 (9 - 1 + 1), and
+    // packet 12 is sent.
     script.run([Tick(100), Ack(4), Inflated(9), Again(4), New(12), Nothing]);
     // h), i) The duplicate ACKs that packets 10 and 11 cause make cwnd 10 and 11.
     script.run([Ack(4), Inflated(10), New(13), Nothing]);
     script.run([Ack(4), Inflated(11), New(14), Nothing]);
-    // j) The ACK of the retransmitted packet 4 requests 12, above recover: cwnd is 4, and packet 15 is sent.
+    // j) The ACK of the retransmitted packet 4 requests packet 12, above `recover`: cwnd is 4, and packet 15 is sent.
     script.run([Tick(100), Ack(12), Inflated(4), Cwnd(4), New(15), Nothing]);
 }
 

@@ -20,7 +20,7 @@ fn what_a_sender_waits_for() {
     let mut script = opened(4);
     script.run([Nothing, Tick(30), Write(100_000), News(1, 4), Nothing, Tick(20)]);
     assert_eq!(counted(&script), [20.0, 0.0, 30.0]);
-    // cwnd permits another segment, but the receive window does not, so the receive window limits.
+    // cwnd permits another segment, but the receive window does not, so the receive window limits the sender.
     script.run([PeerWindow(4500), Ack(2), New(5), Nothing, Tick(40)]);
     assert_eq!(counted(&script), [20.0, 40.0, 30.0]);
     script.run([PeerWindow(6000), Ack(3), News(6, 8), Nothing, Tick(10)]);

@@ -126,7 +126,7 @@ fn a_segment_that_arrived_damaged_goes_again_once() {
     damaged.set_damaged(at(1));
     peer.receive(damaged);
     assert_eq!(peer.sent(), [(at(1), true)], "the report alone causes the retransmission");
-    // The later duplicate ACKs are due to the same hole. They cause no second retransmission, and cwnd stays.
+    // The later duplicate ACKs are due to the same hole, so they cause no second retransmission, and cwnd stays.
     (0..5).for_each(|_| peer.ack(1, LossHint::None));
     assert!(!peer.sent().contains(&(at(1), true)));
     assert_eq!(peer.level(), before);

@@ -145,8 +145,8 @@ fn ecn_negotiation() {
 }
 
 /// RFC 3168 §6.1.1.1: an unanswered SYN is retransmitted without ECN, from the first retransmission on, as in Linux. If
-/// the SYN-ACK answers the first SYN, this end echoes the peer's marks. Because it has also sent a SYN without ECN, it
-/// sends no ECN-capable packets (§6.1.1).
+/// the SYN-ACK answers the first SYN, this end echoes the peer's marks. Because this end has also sent a SYN without
+/// ECN, it sends no ECN-capable packets (§6.1.1).
 #[test]
 fn a_retransmitted_syn_offers_no_ecn() {
     let peer = Peer { ecn: true, ..Peer::default() };
@@ -229,7 +229,7 @@ fn timestamps_are_on_every_segment() {
 }
 
 /// RFC 7323 §4.3: while a hole exists, ACKs echo the timestamp of the last segment that advanced the ACK number (start
-/// + 10 ms). The segment that fills the hole is then echoed.
+/// + 10 ms). The ACK of the segment that fills the hole echoes the timestamp of that segment.
 #[test]
 fn what_is_echoed() {
     let mut script = stamped();
@@ -331,7 +331,7 @@ fn a_segment_that_is_not_believed_sets_no_timestamp() {
 }
 
 /// JTCP's loss discrimination (hasegawa Eq. 1) while the peer's timestamp clock wraps. Packets arrive at the intervals
-/// at which they were sent, so there is no queue (Jr = 0), and a loss is wireless.
+/// at which they were sent, so the queue does not grow (Jr = 0), and a loss is wireless.
 #[test]
 fn the_peers_clock_wraps() {
     for (offset, tick) in [(0u32, 1000), (0x9000_0000, 1000), (0xffff_fff0, 1_000_000)] {

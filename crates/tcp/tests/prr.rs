@@ -34,7 +34,7 @@ fn sent(script: &mut Script) -> (Vec<usize>, u64) {
 }
 
 /// RFC 9937 §6: the third SACK causes the retransmission. After that, about every second SACK permits a segment, until
-/// the flight is ssthresh, 11 segments. Without PRR, eight SACKs in a row permit none (RFC 6937 §3.1).
+/// the flight is ssthresh, 11 segments. Without PRR, eight SACKs in a row permit no segment (RFC 6937 §3.1).
 #[test]
 fn what_goes_out_is_in_proportion_to_what_arrives() {
     let (at_once, _) = sent(&mut full("at_once"));
@@ -67,8 +67,8 @@ fn a_timeout_ends_it() {
     script.run([Timeout, Cwnd(1), Again(1), Nothing]);
 }
 
-/// Returns the number of segments sent at each of 20 ACKs that all echo a mark, and cwnd after the last ACK. 20
-/// segments are in flight before.
+/// Returns the number of segments sent at each of 20 ACKs that all echo a mark, and cwnd after the last ACK. Before the
+/// first ACK, 20 segments are in flight.
 fn sent_when_marked(reduction: &str) -> (Vec<usize>, u64) {
     let peer = Peer { mss: 1000, window: 60_000, scale: None, sack: false, timestamps: false, ecn: true };
     let reduction = choose(reduction::ALL, reduction, &[]);
@@ -84,7 +84,7 @@ fn sent_when_marked(reduction: &str) -> (Vec<usize>, u64) {
 }
 
 /// PRR also reduces cwnd gradually after a mark (RFC 9937 §1; state CWR in Linux): about every second ACK permits a
-/// segment. Without PRR the first nine ACKs permit none. Both end with the same cwnd.
+/// segment. Without PRR the first nine ACKs permit no segment. The final cwnd is the same with and without PRR.
 #[test]
 fn a_mark_brings_the_window_down_in_proportion() {
     let (at_once, after) = sent_when_marked("at_once");
@@ -92,7 +92,7 @@ fn a_mark_brings_the_window_down_in_proportion() {
     assert_eq!(after, 9500);
     let (prr, after) = sent_when_marked("prr");
     assert!(prr.iter().all(|sent| *sent <= 1), "{prr:?}");
-    // The first segment is sent at once (RFC 9937 §6), so four instead of three ACKs may pass until the next.
+    // The first segment is sent at once (RFC 9937 §6), so four instead of three ACKs may pass until the next segment.
     assert!(prr.windows(4).all(|four| four.contains(&1)), "four ACKs in a row sent nothing: {prr:?}");
     assert_eq!(after, 9500);
 }

@@ -20,7 +20,7 @@ fn full(window: u32) -> Script {
 }
 
 /// RFC 8985 §6.2 step 4: the reordering window is zero if no reordering was seen and three segments are SACKed above
-/// the hole. The hole is lost at once.
+/// the hole. The hole then counts as lost at once.
 #[test]
 fn three_reported_segments_tell_a_loss_at_once() {
     let mut script = full(10);
@@ -50,14 +50,14 @@ fn reordering_is_seen_and_borne() {
 fn a_lost_retransmission_goes_out_once_more() {
     let mut script = full(10);
     script.run([Sack(1, &[(2, 11)]), Again(1), News(11, 14), Nothing, Tick(100)]);
-    // The retransmission of segment 1 was sent before segments 11 to 14. Segments 11 and 12 arrive without it, so the
-    // retransmission is lost and repeated.
+    // The retransmission of segment 1 was sent before segments 11 to 14. Segments 11 and 12 arrive but the
+    // retransmission does not, so the retransmission is lost and repeated.
     script.run([Sack(1, &[(2, 13)]), Again(1)]);
     assert_eq!(script.endpoint.counters().timeouts, 0);
 }
 
-/// RFC 8985 §7.2: after two round trips without an ACK, the tail loss probe retransmits the last segment. Its SACK
-/// reveals the earlier losses.
+/// RFC 8985 §7.2: after two round trips without an ACK, the tail loss probe retransmits the last segment. The SACK of
+/// the probe reveals the earlier losses.
 #[test]
 fn the_tail_is_probed() {
     let mut script = opened(10);
@@ -89,7 +89,7 @@ fn earlier_originals_go_before_later_copies() {
     script.run([Tick(100), Ack(4), Again(4)]);
 }
 
-/// The tail loss probe is new data if there is any, even beyond cwnd (RFC 8985 §7.3).
+/// The tail loss probe sends new data if the application has written more data, even beyond cwnd (RFC 8985 §7.3).
 #[test]
 fn new_data_probes_if_there_is_some() {
     let mut script = full(4);

@@ -62,8 +62,8 @@ proptest! {
                 let change = (offset..end).find(|byte| bytes.contains(byte) != around.is_some()).unwrap_or(end);
                 prop_assert_eq!(set.run_at(offset, end), (around.is_some(), change));
             }
-            // Expected value of `edge_above`: start of the highest range from which on there are `segments` ranges, or
-            // more than `limit` bytes.
+            // Expected value of `edge_above`: start of the highest range for which one of two conditions holds. This
+            // range and the ranges above it are at least `segments` ranges, or have more than `limit` bytes in total.
             let far_enough = |first: &usize| {
                 let above = &runs[*first..];
                 above.len() >= segments || above.iter().map(Range::len).sum::<u64>() > limit

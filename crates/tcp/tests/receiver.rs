@@ -45,7 +45,7 @@ fn an_ack_waits_for_less_than_half_a_second() {
 }
 
 /// RFC 9293, MUST-58 and MUST-59: segments that arrive at the same time are all processed before the ACK is sent. A
-/// single ACK covers them.
+/// single ACK covers all these segments.
 #[test]
 fn what_arrives_together_is_acknowledged_together() {
     for config in [config("sack"), Config { ack_policy: Config::default().ack_policy, ..config("sack") }] {

@@ -49,8 +49,8 @@ fn a_duplicate_with_sack_reports_something_new() {
     let mut script = windowed("sack", 8);
     script.run([Acks(1, 5), Nothing, Cwnd(8)]);
     script.run([Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Nothing]);
-    // This ACK advances SND.UNA and changes the window, but counts as a duplicate ACK because it SACKs segment 4 for
-    // the first time.
+    // The next ACK advances SND.UNA and changes the window, but counts as a duplicate ACK because it SACKs segment 4
+    // for the first time.
     script.run([PeerWindow(50_000), Sack(2, &[(3, 5)]), New(9), New(10)]);
     assert_eq!(script.endpoint.counters().duplicate_acks, 2);
     script.run([Sack(2, &[(3, 6)]), Again(2), Cwnd(4)]);
@@ -78,8 +78,8 @@ fn limited_transmit() {
     let mut script = Script::sender(with("sack", 4, &[("limited_transmit", Value::Flag(true))]));
     script.run([News(1, 4), Sack(1, &[(2, 3)]), New(5), Nothing, Sack(1, &[(2, 3)]), Nothing]);
     script.run([Sack(1, &[(2, 4)]), New(6), Nothing, Cwnd(4)]);
-    // RFC 3042 §2 requires that "the receiver's advertised window allows the transmission of the segment". It is full
-    // here, so nothing is sent.
+    // RFC 3042 §2 requires that "the receiver's advertised window allows the transmission of the segment". Here the
+    // advertised window is full, so nothing is sent.
     let mut script = Script::sender(with("new_reno", 4, &[("limited_transmit", Value::Flag(true))]));
     script.run([News(1, 4), PeerWindow(4000), Ack(1), Ack(1), Nothing]);
     let mut script = windowed("new_reno", 4);
@@ -132,8 +132,8 @@ fn without_the_guard_duplicates_at_recover_enter() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// RFC 6582 §3.2 step 3: a partial ACK deflates the inflated cwnd by the bytes acknowledged, and adds back a segment if
-/// it covers at least one. The next hole is retransmitted.
+/// RFC 6582 §3.2 step 3: a partial ACK deflates the inflated cwnd by the bytes acknowledged. If the ACK covers at least
+/// one segment, cwnd then grows by one segment. The next hole is retransmitted.
 #[test]
 fn partial_acks_deflate() {
     let mut script = windowed("new_reno", 10);
@@ -173,8 +173,8 @@ fn leaving_recovery() {
     }
 }
 
-/// RFC 6582 §3.2 step 3: only the first partial ACK restarts the retransmission timer (1000 ms). It expires 1000 ms
-/// later, although two more partial ACKs arrive.
+/// RFC 6582 §3.2 step 3: only the first partial ACK restarts the retransmission timer (1000 ms). The timer expires 1000
+/// ms after this ACK, although two more partial ACKs arrive.
 #[test]
 fn the_timer_starts_anew_at_the_first_partial_ack() {
     let mut script = windowed("new_reno", 10);
@@ -234,26 +234,27 @@ fn when_sack_says_lost() {
     script.run([Sack(1, &[(4, 5), (2, 3)]), Nothing, Sack(1, &[(6, 7), (4, 5), (2, 3)]), Again(1)]);
 }
 
-/// RFC 6675 §4: NextSeg chooses lost segments in order (rule 1), then new data (rule 2). If neither exists, it chooses
-/// a hole that is not lost yet (rule 3), then the last segment (rule 4).
+/// RFC 6675 §4: NextSeg chooses lost segments in order (rule 1), then new data (rule 2). If neither exists, NextSeg
+/// chooses a hole that is not lost yet (rule 3), then the last segment (rule 4).
 #[test]
 fn the_order_of_next_seg() {
     let mut script = Script::opened(Config { initial_window: 10, ..config("sack") }, Peer::default());
     script.run([Write(11_000), News(1, 10), Tick(100)]);
-    // Segments 2, 4, 6 and 7 arrive. Segment 1 is lost when 2, 4 and 6 are SACKed above it. cwnd becomes 5.
+    // Segments 2, 4, 6 and 7 arrive. Segment 1 is lost when segments 2, 4 and 6 are SACKed. cwnd becomes 5.
     script.run([Sack(1, &[(2, 3)]), Sack(1, &[(4, 5), (2, 3)]), Nothing]);
     script.run([Sack(1, &[(6, 7), (4, 5), (2, 3)]), Again(1), Cwnd(5)]);
-    // After the SACK of segment 6, ten segments are outstanding. Three are SACKed, and segment 1 is lost and
-    // retransmitted: 10 - 3 - 1 + 1 = 7 are in flight. Segment 3 is not lost yet, as only 4 and 6 are SACKed above it.
+    // After the SACK of segment 6, ten segments are outstanding: three are SACKed, and segment 1 is lost and
+    // retransmitted. In flight are 10 - 3 - 1 + 1 = 7. Segment 3 is not lost yet, as only segments 4 and 6 are SACKed
+    // above segment 3.
     script.run([InFlight(7), Nothing]);
     script.run([Sack(1, &[(6, 8), (4, 5), (2, 3)]), InFlight(5), Nothing]);
-    // Segment 8 arrives. Three SACKed segments are now above segment 5, so 5 is lost. In flight are 10 - 5 (SACKed 2,
-    // 4, 6, 7, 8) - 3 (lost 1, 3, 5) + 1 (retransmitted) = 3. Segments 3 and 5 are retransmitted.
+    // Segment 8 arrives. Three SACKed segments are now above segment 5, so segment 5 is lost. In flight are 10 - 5
+    // (SACKed 2, 4, 6, 7, 8) - 3 (lost 1, 3, 5) + 1 (retransmitted) = 3. Segments 3 and 5 are retransmitted.
     script.run([Sack(1, &[(6, 9), (4, 5), (2, 3)]), InFlight(3), Again(3), Again(5), Nothing]);
     // Segment 9 arrives. Four segments are in flight, and new data is sent.
     script.run([Sack(1, &[(6, 10), (4, 5), (2, 3)]), InFlight(4), New(11), Nothing]);
-    // The retransmission of segment 1 has arrived. In flight are 10, 11 and the retransmissions of 3 and 5. No lost
-    // segment and no new data is left to send, so NextSeg rule 4 retransmits the last segment, 11.
+    // The retransmission of segment 1 has arrived. In flight are segments 10 and 11 and the retransmissions of segments
+    // 3 and 5. No lost segment and no new data is left to send, so NextSeg rule 4 retransmits the last segment, 11.
     script.run([Sack(3, &[(6, 10), (4, 5)]), InFlight(4), Bytes(10_000, 11_000), Nothing]);
 }
 
@@ -363,9 +364,9 @@ fn senseless_blocks_are_ignored() {
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
 }
 
-/// RFC 6675 §5: "Upon the receipt of any ACK containing SACK information, the scoreboard MUST be updated". This
-/// includes an old ACK that a later ACK has overtaken. The three segments that it SACKs cause the retransmission at
-/// once, without a timeout.
+/// RFC 6675 §5: "Upon the receipt of any ACK containing SACK information, the scoreboard MUST be updated". An old ACK
+/// that a later ACK has overtaken also updates the scoreboard. The three segments that the old ACK SACKs cause the
+/// retransmission at once, without a timeout.
 #[test]
 fn an_overtaken_ack_reports_a_loss() {
     for name in ["sack", "rack"] {

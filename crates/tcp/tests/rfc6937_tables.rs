@@ -1,6 +1,6 @@
 //! RFC 6937 §3.1 has two tables of a recovery by RFC 6675, with cwnd = FlightSize = 20 segments and limited transmit.
-//! The tests reproduce both. As in the tables, FlightSize includes the segments sent by limited transmit. The RFC
-//! numbers segments from 0, the script from 1.
+//! The tests reproduce both tables. As in the tables, FlightSize includes the segments sent by limited transmit. The
+//! RFC numbers segments from 0, the script from 1.
 
 mod script;
 

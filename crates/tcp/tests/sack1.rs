@@ -56,7 +56,7 @@ impl Receiver {
 }
 
 /// Plays a trace and checks what is sent. `A7` is the arrival of an ACK of segments up to 7, `S7` the sending of
-/// segment 7, `T` a timeout. `lost`: which transmissions are lost, counted from 1.
+/// segment 7, `T` a timeout. `lost`: numbers of the lost transmissions, counted from 1.
 #[track_caller]
 fn play(trace: &str, lost: &[usize]) {
     let config = Config {
@@ -102,7 +102,7 @@ fn play(trace: &str, lost: &[usize]) {
     }
 }
 
-/// `pipe` is 20 - 3 at the third duplicate ACK. Eight ACKs later it is below cwnd = 10, and then one hole is
+/// `pipe` is 20 - 3 at the third duplicate ACK. Eight ACKs later `pipe` is below cwnd = 10, and then one hole is
 /// retransmitted per ACK. The partial ACKs of segments 12 and 17 permit two and four segments.
 #[test]
 fn losses_stay_in_the_pipe() {
@@ -144,7 +144,7 @@ fn a_second_recovery_begins_with_three_duplicates() {
 }
 
 /// Every second segment of a window of data is lost. After each of the two timeouts all outstanding segments are
-/// retransmitted, SACKed ones included.
+/// retransmitted, SACKed segments included.
 #[test]
 fn after_a_timeout_reports_are_forgotten() {
     play(

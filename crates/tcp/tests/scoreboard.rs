@@ -15,9 +15,9 @@ struct Segment {
     end: u64,
     sent_at: Time,
     sacked: bool,
-    /// Marked lost by a fast retransmit or a timeout, even if IsLost is false.
+    /// Whether a fast retransmit or a timeout has marked the segment lost, even if IsLost is false.
     given_up: bool,
-    /// Retransmitted since it was last marked lost (`S1 <= HighRxt`).
+    /// Whether the segment was retransmitted since the segment was last marked lost (`S1 <= HighRxt`).
     copy_in_flight: bool,
     ever_retransmitted: bool,
 }
@@ -41,7 +41,7 @@ enum Op {
         blocks: [(f64, f64); 2],
         whole: bool,
     },
-    /// Retransmits lost segments by NextSeg rule 1; the value is the largest number.
+    /// Retransmits lost segments by NextSeg rule 1; the value is the largest number of segments.
     Repair(usize),
     /// Retransmits one segment by NextSeg rule 3, if rule 1 finds no segment.
     Doubt,
@@ -108,7 +108,7 @@ impl Model {
     }
 
     /// Applies a cumulative ACK. Returns the acknowledged bytes, the completed segments, the bytes not SACKed before,
-    /// and the sending time of a valid RTT sample.
+    /// and, for a valid RTT sample, the sending time of the sampled segment.
     fn acknowledge(&mut self, ack: u64) -> (u64, u32, u64, Option<Time>) {
         let bytes = ack - self.una;
         let covered = |segment: &Segment| ack.min(segment.end) - segment.start.min(ack);

@@ -48,7 +48,7 @@ enum Op {
 }
 
 impl Model {
-    /// Applies an ACK. Returns the most recently sent segment among those newly delivered.
+    /// Applies an ACK. Returns the most recently sent of the newly delivered segments.
     fn ack(&mut self, ack: u64, block: Range) -> Option<Newest> {
         let before = self.highest;
         let mut newest: Option<Newest> = None;

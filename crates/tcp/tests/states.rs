@@ -88,8 +88,9 @@ fn lost_handshake_segments() {
 }
 
 /// A repeated SYN shows that the SYN-ACK was lost, so the SYN-ACK is retransmitted, as in Linux. RFC 9293 §3.10.7.4
-/// sends a pure ACK instead, which would have no effect in SYN-SENT. A retransmitted SYN-ACK gives no RTT sample
-/// (Karn's algorithm). SYNs may be forged, so at most five are answered at once, like challenge ACKs (RFC 5961 §7).
+/// answers a repeated SYN with a pure ACK, which would have no effect in SYN-SENT. A retransmitted SYN-ACK gives no RTT
+/// sample (Karn's algorithm). SYNs may be forged, so at most five are answered at once, like challenge ACKs (RFC 5961
+/// §7).
 #[test]
 fn a_syn_again_gets_the_syn_ack_again() {
     let mut script = passive();
@@ -120,7 +121,7 @@ fn ten_segments_to_begin_with() {
     script.run([Write(20_000), News(1, 10), Nothing]);
 }
 
-/// A repeated SYN-ACK shows that the handshake's ACK was lost, so it is sent again (RFC 9293 §3.5). A SYN in an open
+/// A repeated SYN-ACK shows that the handshake's ACK was lost, so the ACK is repeated (RFC 9293 §3.5). A SYN in an open
 /// connection causes a challenge ACK (RFC 5961 §4).
 #[test]
 fn a_syn_in_a_connection_is_challenged() {
@@ -194,8 +195,8 @@ fn syn_sent_rejects_wrong_acks() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::Refused));
 }
 
-/// RFC 9293 §3.5.2: a segment to a closed port causes a reset. If the segment has an ACK, the reset takes its sequence
-/// number from it; otherwise the reset acknowledges the segment.
+/// RFC 9293 §3.5.2: a segment to a closed port causes a reset. If the segment has an ACK number, this number is the
+/// sequence number of the reset. Otherwise the reset acknowledges the segment.
 #[test]
 fn a_closed_port_resets() {
     let mut script = opened();
@@ -230,8 +231,8 @@ fn an_old_syn_at_a_listener() {
 }
 
 /// RFC 9293 §3.10.7.2: a listener ignores resets, answers an ACK with a reset, opens the connection for a SYN, and
-/// drops all other segments (fourth step). A SYN with FIN is dropped too, as in Linux: see
-/// docs/development/conformance.md.
+/// drops all other segments (fourth step). A SYN with FIN is also dropped, as in Linux (see
+/// docs/development/conformance.md).
 #[test]
 fn what_a_listener_answers() {
     let mut script = passive();
@@ -280,7 +281,7 @@ fn a_reset_during_simultaneous_open() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::Refused));
 }
 
-/// RFC 9293 §3.10.7.4: in SYN-RECEIVED, an ACK with an invalid number causes a reset.
+/// RFC 9293 §3.10.7.4: in SYN-RECEIVED, an ACK with an invalid ACK number causes a reset.
 #[test]
 fn syn_received_rejects_wrong_acks() {
     let mut script = passive();

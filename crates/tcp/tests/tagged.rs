@@ -1,5 +1,5 @@
-//! Loss discrimination by tagged segments (huang §3.A and §3.C): a segment of low priority, which a congested router
-//! drops first.
+//! Loss discrimination by tagged segments (huang §3.A and §3.C). A tagged segment has a low priority, so a congested
+//! router drops the tagged segment first.
 
 mod script;
 
@@ -39,7 +39,7 @@ fn a_surviving_tag_restores_the_window() {
         script.run([News(1, 8), Tick(100), Ack(2), Cwnd(9), News(9, 10), Nothing]);
         script.run([Sack(2, &[(3, 4)]), Sack(2, &[(3, 5)]), Nothing, Sack(2, &[(3, 6)]), Again(2), Cwnd(4)]);
         script.run([Sack(2, &[(3, 11)]), News(11, 13), Cwnd(4), Ack(11), Cwnd(9)]);
-        // ssthresh stays 4.5 segments, half of the nine outstanding, unless the parameter says that it is restored too.
+        // ssthresh stays 4.5 segments, half of the nine outstanding segments, unless `restores` also names ssthresh.
         let restored = script.endpoint.sender().ssthresh();
         assert_eq!(restored.min(1 << 30), if ssthresh == 4 { 4500 } else { ssthresh }, "{restores}");
         assert_eq!(script.endpoint.counters().judged_wireless, 1);

@@ -20,8 +20,8 @@ fn waiting(timestamps: bool) -> Script {
     script
 }
 
-/// Returns a SYN of the same peer for a new connection. Its sequence number is RCV.NXT of the old connection plus
-/// `ahead`. Its timestamp is the last timestamp plus `clock` ticks; `None`: no timestamps.
+/// Returns a SYN of the same peer for a new connection. The SYN's sequence number is RCV.NXT of the old connection plus
+/// `ahead`. The SYN's timestamp is the last timestamp plus `clock` ticks; `None`: no timestamps.
 fn syn(script: &Script, ahead: i32, clock: Option<i32>) -> Segment {
     // The peer's FIN had the sequence number 1001, so RCV.NXT is 1002.
     let seq = Seq(IRS.at(1002).0.wrapping_add_signed(ahead));
@@ -36,13 +36,19 @@ fn a_later_clock_opens_again() {
     let script = waiting(true);
     let yields = |ahead, clock| script.endpoint.may_be_replaced_by(&syn(&script, ahead, clock));
     assert!(yields(-500_000, Some(1)), "a later timestamp reopens at any sequence number");
-    assert!(yields(1, Some(0)) && !yields(0, Some(0)), "the same timestamp reopens only at a larger number");
+    assert!(
+        yields(1, Some(0)) && !yields(0, Some(0)),
+        "the same timestamp reopens only at a larger sequence number"
+    );
     assert!(!yields(500_000, Some(-1)), "an earlier timestamp never reopens");
-    assert!(yields(1, None) && !yields(0, None), "a SYN without timestamps reopens only at a larger number");
+    assert!(
+        yields(1, None) && !yields(0, None),
+        "a SYN without timestamps reopens only at a larger sequence number"
+    );
 }
 
-/// RFC 6191 §2, if the old connection used no timestamps: the SYN's number must be "greater than the last sequence
-/// number seen", here RCV.NXT.
+/// RFC 6191 §2, if the old connection used no timestamps: the SYN's sequence number must be "greater than the last
+/// sequence number seen", here RCV.NXT.
 #[test]
 fn a_larger_number_opens_again() {
     let script = waiting(false);
@@ -82,9 +88,9 @@ fn an_old_syn_does_not_disturb() {
     script.run([In(State::TimeWait), AckedBytes(1001), Nothing, Deadline(50_000)]);
 }
 
-/// A segment beyond the peer's FIN cannot belong to this connection. It causes an ACK at a limited rate (RFC 5961 §7),
-/// which shows a peer without state that this connection exists (RFC 9293 §3.10.7.4). An ACK with exactly the next
-/// number causes no answer, because two ends in TIME-WAIT would answer each other for ever.
+/// A segment beyond the peer's FIN cannot belong to this connection. Such a segment causes an ACK, at a limited rate
+/// (RFC 5961 §7). The ACK shows a peer without state that this connection exists (RFC 9293 §3.10.7.4). An ACK with
+/// exactly the next sequence number causes no answer, because two ends in TIME-WAIT would answer each other for ever.
 #[test]
 fn an_ack_from_behind_the_fin_is_answered() {
     let mut script = waiting(false);
@@ -109,7 +115,7 @@ fn an_ack_from_behind_the_fin_is_answered() {
 }
 
 /// Only a retransmitted FIN of the peer restarts the 60 s of TIME-WAIT (RFC 9293 §3.10.7.4). Other old segments are
-/// acknowledged, but do not restart it.
+/// acknowledged, but do not restart the 60 s.
 #[test]
 fn only_a_fin_prolongs_the_wait() {
     let mut script = waiting(false);

@@ -10,8 +10,8 @@ fn windowed(name: &str, initial_window: u32) -> Script {
     Script::sender(Config { initial_window, ..config(name) })
 }
 
-/// RFC 6298 §5, rules 5.1 to 5.3: the first segment starts the timer of 1000 ms, and later segments do not restart it.
-/// Each ACK of new data restarts the timer. The ACK of all outstanding data stops it.
+/// RFC 6298 §5, rules 5.1 to 5.3: the first segment starts the timer of 1000 ms, and later segments do not restart the
+/// timer. Each ACK of new data restarts the timer. The ACK of all outstanding data stops the timer.
 #[test]
 fn rules_5_1_to_5_3() {
     let mut script = Script::opened(Config { initial_window: 3, ..config("sack") }, Peer::default());
@@ -92,8 +92,8 @@ fn fast_retransmit_starts_the_timer_anew() {
     }
 }
 
-/// RFC 6298 §5.7: if the SYN's timer has expired and the RTO is below 3 s, the RTO for data starts at 3 s. The first
-/// RTT sample ends this.
+/// RFC 6298 §5.7: if the SYN's timer has expired and the RTO is below 3 s, the RTO for data starts at 3 s. From the
+/// first RTT sample on, the RTO follows the samples.
 #[test]
 fn a_lost_syn_makes_the_first_timeout_longer() {
     let mut script = Script::closed(config("sack"), lasthop_tcp::Role::Active, Peer::default());

@@ -157,15 +157,15 @@ fn a_closed_window_that_is_told_again_and_again() {
 fn a_closed_window_and_silence() {
     let mut script = opened(patient(10));
     script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(5), Nothing, Tick(1000), Bytes(4000, 4001)]);
-    // Two further probes follow, 2 s after the first and 4 s after the second. The next probe would follow 14 s after
-    // the first, but R2 ends the connection after 10 s.
+    // Two further probes follow, 2 s after the first probe and 4 s after the second probe. The next probe would follow
+    // 14 s after the first, but R2 ends the connection after 10 s.
     script.run([Nothing, Tick(2000), Bytes(4000, 4001), Nothing, Tick(4000), Bytes(4000, 4001), Nothing]);
     script.run([Deadline(4000), Tick(4000), In(State::Closed), Nothing, NoDeadline]);
     assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
-/// The window has shrunk: its right edge is left of data already sent (SHLD-17). The connection does not end as long as
-/// the peer answers retransmissions. It ends after R2 if the peer is silent.
+/// The peer has shrunk the window, so the right edge of the window is left of data already sent (SHLD-17). The
+/// connection stays open as long as the peer answers retransmissions, and ends after R2 if the peer is silent.
 #[test]
 fn a_window_that_closes_on_what_was_sent() {
     let mut script = opened(patient(10));
@@ -246,8 +246,8 @@ fn keep_alive_asks_only_when_all_is_quiet() {
     }
 }
 
-/// MUST-29: a single unanswered probe does not end the connection. After nine unanswered probes, 75 s apart, it ends as
-/// timed out.
+/// MUST-29: a single unanswered probe does not end the connection. After nine unanswered probes, 75 s apart, the
+/// connection ends as timed out.
 #[test]
 fn keep_alive_gives_up_after_nine_probes() {
     let mut script = opened(with_keep_alive());

@@ -87,8 +87,8 @@ fn a_window_closed_before_the_data() {
     script.run([Write(1000), New(1), PeerWindow(0), Ack(2), Nothing, Close, Bytes(1000, 1000), Nothing]);
 }
 
-/// RFC 9293 §3.8.6.2.1: the sender avoids silly windows. It sends a short segment only if the usable window is at least
-/// half of the largest window, or after the override timeout.
+/// RFC 9293 §3.8.6.2.1: the sender avoids silly windows. The sender sends a short segment only if the usable window is
+/// at least half of the largest window, or after the override timeout.
 #[test]
 fn no_silly_segments() {
     let mut script = opened(4);
@@ -99,8 +99,8 @@ fn no_silly_segments() {
     script.run([PeerWindow(549), AckBytes(1550), Nothing]);
 }
 
-/// RFC 9293 §3.7.4, Nagle's algorithm: a short segment waits while data is outstanding. Closing sends the last short
-/// segment at once, with the FIN.
+/// RFC 9293 §3.7.4, Nagle's algorithm: a short segment waits while data is outstanding. If the application closes, the
+/// last short segment is sent at once, with the FIN.
 #[test]
 fn nagle() {
     let mut script = opened(4);
@@ -196,8 +196,8 @@ fn the_window_without_scaling() {
     assert_eq!(edge(&mut script), 2000 + 65_535);
 }
 
-/// RFC 9293 §3.8.6.2.2: the receiver avoids silly windows. It moves the right edge only if the edge moves by at least a
-/// segment or half of the buffer.
+/// RFC 9293 §3.8.6.2.2: the receiver avoids silly windows. The receiver moves the right edge only if the edge moves by
+/// at least a segment or half of the buffer.
 #[test]
 fn no_silly_windows() {
     let mut script = buffered(4000, None);
@@ -221,7 +221,7 @@ fn a_full_buffer_and_a_window_update() {
         script.endpoint.hold_unread(number * 1000);
         assert_eq!(edge(&mut script), 4000);
     }
-    // The peer's zero-window probe causes an ACK. The probe's byte is dropped, but its ACK number takes effect.
+    // The peer's zero-window probe causes an ACK. The probe's byte is dropped, but the probe's ACK number takes effect.
     script.run([Write(500), Bytes(0, 500), Tick(10)]);
     let mut probe = script.plain();
     (probe.len, probe.ack) = (1, ISS.at(501));
@@ -295,8 +295,8 @@ fn a_read_tells_what_the_field_can_say() {
         }
     }
     // With 8000 unread bytes, the advertised window is 4 MiB - 7936, rounded so that the right edge never moves left.
-    // The next update needs 2000 bytes more, in whole units 4 MiB - 5888. At 5500 unread bytes this is reached for the
-    // first time, and 4 MiB - 5376 is advertised. The two further updates follow in the same way from 4 MiB - 5376 and
+    // The next update needs 2000 bytes more, in whole units 4 MiB - 5888. At 5500 unread bytes the window first exceeds
+    // this value, and 4 MiB - 5376 is advertised. The two further updates follow in the same way from 4 MiB - 5376 and
     // 4 MiB - 2944.
     let less = |units: u64| (4 << 20) - units * 128;
     assert_eq!(advertised, [(5500, less(42)), (3000, less(23)), (500, less(3))]);

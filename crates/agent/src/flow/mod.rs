@@ -98,7 +98,7 @@ pub struct AckRequest {
 pub struct FlowWindows {
     /// Last window that the kernel offered, bytes.
     pub kernel: u64,
-    /// Window that the agent advertises instead, bytes.
+    /// Window that the agent advertises instead of the kernel's window, bytes.
     pub window: u64,
     /// Minimum RTT.
     pub min_rtt: Option<Duration>,
@@ -162,7 +162,7 @@ impl ObservedFlow {
     }
 
     /// Handles several packets. `segment` has the header of the last packet and the total payload length of all
-    /// packets. `echoed` is the time of the first packet that echoed the same time stamp.
+    /// packets. `echoed` is the time of the first packet that echoed the same time stamp as the last packet.
     pub fn handle_several(&mut self, now: Time, segment: &Segment, echoed: Time) -> Option<Cause> {
         self.last_packet = now;
         self.record_end(segment, 1);
@@ -179,8 +179,8 @@ impl ObservedFlow {
             return None;
         }
         let rtt = segment.timestamps.and_then(|stamps| self.stamps.round_trip(echoed, stamps.echo));
-        // While the kernel's window builds a queue, RTT samples include queueing delay. Only samples below the minimum
-        // count then.
+        // While the kernel's window builds a queue, RTT samples include queueing delay. During this time, only samples
+        // below the minimum RTT count.
         let believed =
             rtt.filter(|rtt| self.is_limiting || self.windows.min_rtt.is_none_or(|least| *rtt < least));
         self.measure(now, u64::from(segment.len), believed);
@@ -219,8 +219,8 @@ impl ObservedFlow {
         }
     }
 
-    /// Reports a gap in decisions. Windows that the kernel advertised meanwhile may be unknown. The right edge
-    /// therefore follows the kernel's windows for 100 ms, until held ACKs have left.
+    /// Reports a gap in decisions. Windows that the kernel advertised during the gap may be unknown. The right edge
+    /// therefore follows the kernel's windows for 100 ms, until ACKs held during the gap have left.
     pub fn lapse(&mut self, now: Time) {
         self.lapsed = Some(now);
     }
@@ -310,8 +310,8 @@ impl ObservedFlow {
         }
     }
 
-    /// Returns the new right edge. The window is the one that the mechanism chooses, but at least two segments and at
-    /// most the kernel's offer. The edge moves left only if the kernel's own edge does.
+    /// Returns the new right edge. The mechanism chooses the window, but the window is at least two segments and at
+    /// most the kernel's offer. The right edge moves left only if the kernel's own right edge moves left.
     fn edge_for(&mut self, ack: u64, kernel: u64) -> u64 {
         let segment = self.segment();
         let Some(window) = &mut self.window else { return ack + kernel };

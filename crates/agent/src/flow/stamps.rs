@@ -2,7 +2,7 @@
 
 use lasthop_base::{Duration, Time};
 
-/// Number of time stamps that are stored. With the interval [`APART`], they cover RTTs up to 1 s.
+/// Number of time stamps that are stored. With the interval [`APART`], the stored time stamps cover RTTs up to 1 s.
 const KEPT: usize = 256;
 /// Minimum interval between two stored time stamps.
 const APART: Duration = Duration::from_millis(4);

@@ -107,7 +107,7 @@ fn never_below_two_segments_but_never_beyond_the_kernel() {
     let mut flow = opened(&fixed(100), Some(0));
     assert_eq!(decided(&mut flow, 1, 60_000, 0), (1, 1 + 2 * SEGMENT));
     assert_eq!(decided(&mut flow, 2000, 1500, 0), (2000, 3500));
-    // The kernel's window is zero, so the agent's window is zero, too.
+    // The kernel's window is zero, so the agent's window is also zero.
     assert_eq!(decided(&mut flow, 3500, 0, 0), (3500, 3500));
 }
 
@@ -127,7 +127,7 @@ fn slices_end_at_the_kernels_own_ack_and_tell_the_same_edge() {
     let mut flow = opened(&AckSettings { ack_splitting, ..AckSettings::default() }, Some(0));
     let mut acks = Vec::new();
     assert!(flow.handle_ack(at(30), &ack(1, 10_000), &mut acks));
-    assert_eq!(acks.len(), 1, "nothing is acknowledged for the first time");
+    assert_eq!(acks.len(), 1, "the ACK acknowledges no new data");
     assert!(flow.handle_ack(at(31), &ack(2001, 10_000), &mut acks));
     let found: Vec<(u64, u16)> =
         acks.iter().map(|ack| (PEER.offset_of(ack.ack, 1).unwrap(), ack.window)).collect();
@@ -182,8 +182,8 @@ fn after_a_lapse_the_kernels_edge_holds_until_the_peer_has_used_it() {
 fn an_ack_that_told_more_than_was_decided_is_one_that_was_missed() {
     let mut flow = opened(&fixed(10_000), Some(7));
     advertised(&mut flow, 30, 1, 500);
-    assert!(!flow.handle_outgoing(at(30), &ack(1, 79)), "as decided");
-    assert!(flow.handle_outgoing(at(31), &ack(1, 500)), "bypassed the queue");
+    assert!(!flow.handle_outgoing(at(30), &ack(1, 79)), "the ACK is as decided");
+    assert!(flow.handle_outgoing(at(31), &ack(1, 500)), "the ACK bypassed the queue");
     assert!(!flow.handle_outgoing(at(32), &Segment { len: 10, ..ack(1, 600) }), "data is never queued");
 }
 
@@ -210,8 +210,8 @@ fn a_queue_that_the_kernels_window_filled_during_a_lapse_is_not_taken_for_a_long
     transfer(&mut flow, 100, 1100, &mut offset, 20);
     // The expected window is 2 × 1.2 MB/s × 20 ms.
     assert!((47_000..50_000).contains(&flow.windows().window), "{:?}", flow.windows());
-    // RTTs above the minimum count only while the agent's window limits the peer. Meanwhile a queue of 600 ms has grown
-    // and stays as long as the peer uses the kernel's window.
+    // RTTs above the minimum count only while the agent's window limits the peer. During the lapse, a queue of 600 ms
+    // has grown. The queue stays as long as the peer uses the kernel's window.
     flow.lapse(at(13_000));
     transfer(&mut flow, 13_000, 16_900, &mut offset, 600);
     assert!(flow.windows().window < 50_000, "{:?}", flow.windows());

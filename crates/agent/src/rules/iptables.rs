@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 const V4: &str = "iptables";
 const V6: &str = "ip6tables";
 
-/// Creates the chains; returns whether IPv6 has a chain, too.
+/// Creates the chains; returns whether IPv6 also has a chain.
 pub(super) fn add(queue: u16) -> Result<bool, String> {
     add_one(V4, queue, LENGTHS_V4)?;
     let has_ipv6 = add_one(V6, queue, LENGTHS_V6).is_ok();

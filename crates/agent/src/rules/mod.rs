@@ -38,7 +38,7 @@ impl Tool {
         }
     }
 
-    /// Adds the rules; returns whether rules for IPv6 were added, too. After a failure, no rules remain.
+    /// Adds the rules; returns whether rules for IPv6 were also added. After a failure, no rules remain.
     fn add(self, queue: u16) -> Result<bool, String> {
         let added = match self {
             Tool::Iptables => iptables::add(queue),
@@ -83,7 +83,7 @@ impl Drop for FirewallRules {
     }
 }
 
-/// Returns the first tool that succeeds, with its result. If none succeeds, returns the errors of all tools.
+/// Returns the first tool that succeeds, with its result. If no tool succeeds, returns the errors of all tools.
 fn first_working<T>(mut attempt: impl FnMut(Tool) -> Result<T, String>) -> Result<(Tool, T), String> {
     let mut reasons = Vec::new();
     for tool in Tool::ALL {

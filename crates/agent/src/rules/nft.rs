@@ -1,4 +1,4 @@
-//! Rules of nft: a separate table for both families.
+//! Rules of nft: a separate table for IPv4 and IPv6.
 
 use super::{LENGTHS_V4, LENGTHS_V6, MARK, NAME, check_output};
 use lasthop_os::ends;

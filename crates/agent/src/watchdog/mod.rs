@@ -81,7 +81,7 @@ impl Watchdog {
         command.arg("--queue").arg(options.queue.to_string()).arg("--run-dir").arg(&options.folder);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(refused)?;
         let pipe = child.stdin.take();
-        // If the rest fails, dropping the pipe ends the watchdog process.
+        // If a later step fails, dropping the pipe ends the watchdog process.
         let watchdog = Watchdog { child, has_ipv6: false };
         let pipe = pipe.ok_or_else(|| refused(ErrorKind::BrokenPipe.into()))?;
         // A watchdog process that does not read must not block the agent.

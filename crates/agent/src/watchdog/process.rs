@@ -93,7 +93,7 @@ fn listen(agent: BorrowedFd<'_>) -> Result<Received, SystemError> {
     };
     let mut polled = [PollFd::new(agent, PollFlags::POLLIN)];
     match poll(&mut polled, PollTimeout::from(CHECK_INTERVAL_MS)) {
-        // An interrupted read does not count as silence.
+        // An interrupted poll does not count as silence.
         Err(Errno::EINTR) => return Ok(Received::Heartbeat),
         Err(error) => return Err(failed(error)),
         Ok(0) => return Ok(Received::Nothing),

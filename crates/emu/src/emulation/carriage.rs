@@ -90,7 +90,8 @@ mod tests {
         let header = Header { source: end(1), destination: end(2), ecn, dscp, id: 7, ttl: 64 };
         let segment = Segment { len: 1000, ..Segment::default() };
         let mut bytes = Vec::new();
-        emit(&header, &Body::Tcp(segment), Payload::Pattern(1000), &mut bytes).expect("it can be written");
+        emit(&header, &Body::Tcp(segment), Payload::Pattern(1000), &mut bytes)
+            .expect("the packet can be written");
         bytes
     }
 
@@ -117,7 +118,7 @@ mod tests {
         for v6 in [false, true] {
             let mut bytes = packet(Ecn::Ect0, 46, v6);
             mark(&mut bytes);
-            let parsed = parse(&bytes, Checksums::Verify).expect("its checksums are right");
+            let parsed = parse(&bytes, Checksums::Verify).expect("the packet's checksums are right");
             assert_eq!((parsed.header.ecn, parsed.header.dscp), (Ecn::Ce, 46));
         }
     }
@@ -132,7 +133,7 @@ mod tests {
             let mut bytes = sound.clone();
             damage(&mut bytes, number);
             let changed = || sound.iter().zip(&bytes).enumerate().filter(|(_, (was, is))| was != is);
-            let (at, (was, is)) = changed().next().expect("a byte is another one");
+            let (at, (was, is)) = changed().next().expect("one byte differs");
             assert_eq!((changed().count(), (was ^ is).count_ones()), (1, 1));
             assert!(parse(&bytes, Checksums::Verify).is_err(), "byte {at}");
             in_headers += u32::from(at < 40);

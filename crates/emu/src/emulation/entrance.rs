@@ -22,7 +22,7 @@ impl Entrance {
         self.emptied_at = [None; 2];
     }
 
-    /// Returns the next packet and the end that sent it. Its bytes are in a buffer taken from `spare`.
+    /// Returns the next packet and the end that sent it. The packet's bytes are in a buffer taken from `spare`.
     pub(super) fn next(
         &mut self,
         ports: &mut [Port; 2],

@@ -1,8 +1,8 @@
 //! Assigns packets to flows, and counts the acknowledged bytes of each stream.
 //!
 //! An acknowledgement counts only for payload that the path has delivered to the acknowledging end in this connection.
-//! Sequence numbers above the highest delivered one do not count. A SYN with a different initial sequence number, or a
-//! RST, starts a new connection between the same ports.
+//! Sequence numbers above the highest delivered sequence number do not count. A SYN with a different initial sequence
+//! number, or a RST, starts a new connection between the same ports.
 //!
 //! TCP in IP fragments or behind IPv6 extension headers is not parsed. Acknowledgements of such payload therefore do
 //! not count.
@@ -15,7 +15,7 @@ use lasthop_wire::{Body, Flags, Segment};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-/// Connections seen so far, by addresses and ports.
+/// Connections found so far, by addresses and ports.
 #[derive(Debug)]
 pub struct Connections {
     external_flows: u32,
@@ -61,8 +61,8 @@ pub struct PayloadRange {
 const MAX_CONNECTIONS: usize = 1 << 16;
 
 impl Connections {
-    /// Creates an empty table. Its connections are assigned to the `external_flows` external flows of the engine in
-    /// rotation.
+    /// Creates an empty table, whose connections are assigned in rotation to the `external_flows` external flows of the
+    /// engine.
     pub fn new(external_flows: u32) -> Connections {
         let known = HashMap::new();
         Connections {
@@ -210,7 +210,7 @@ impl ReceivedStream {
     }
 }
 
-/// Signed distance from sequence number `number` to `of`.
+/// Signed distance from sequence number `number` to sequence number `of`.
 fn signed_distance(number: u32, of: u32) -> i32 {
     of.wrapping_sub(number) as i32
 }
@@ -234,8 +234,8 @@ mod tests {
             Path { connections: Connections::new(4), measurements: Measurements::default() }
         }
 
-        /// Sends a segment between the server's port 1 and a client's port. Returns its payload, which is not yet
-        /// delivered.
+        /// Sends a segment between the server's port 1 and a client's port. Returns the segment's payload, which is not
+        /// yet delivered.
         fn send(&mut self, forward: bool, client: u16, segment: Segment) -> Option<PayloadRange> {
             let entering = ExternalPacket {
                 wire_bytes: 40 + segment.len,
@@ -295,7 +295,7 @@ mod tests {
         for at in 0..2 {
             path.deliver(DOWN, 2, data((u32::MAX - 99).wrapping_add(1000 * at), 1000));
         }
-        // The number 900 is a duplicate acknowledgement, and 400 is an old one.
+        // The second acknowledgement of 900 is a duplicate, and the acknowledgement of 400 is old.
         for number in [u32::MAX - 99, 900, 900, 400, 1900] {
             path.deliver(UP, 2, ack(number));
         }

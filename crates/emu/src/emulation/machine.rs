@@ -33,7 +33,7 @@ impl Ticks {
         Some(Ticks { total: ticks.iter().sum(), idle: idle + waiting, stolen })
     }
 
-    /// Returns the load between this count and a later one; `None` if no time has passed.
+    /// Returns the load between this count and a later count; `None` if no time has passed.
     pub fn until(&self, later: &Ticks) -> Option<Load> {
         let total = later.total.checked_sub(self.total).filter(|total| *total > 0)? as f64;
         let share = |before: u64, after: u64| after.saturating_sub(before) as f64 / total;
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn shares_come_from_differences() {
-        let before = Ticks::read("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1 2 3\n").expect("it can be read");
-        let after = Ticks::read("cpu  160 0 60 810 60 0 0 10 0 0\n").expect("it can be read");
+        let before = Ticks::read("cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1 2 3\n").expect("valid tick counts");
+        let after = Ticks::read("cpu  160 0 60 810 60 0 0 10 0 0\n").expect("valid tick counts");
         let load = before.until(&after).expect("time has passed");
         assert!((load.idle - 0.2).abs() < 1e-9 && (load.stolen - 0.1).abs() < 1e-9, "{load:?}");
         assert_eq!(after.until(&after), None);

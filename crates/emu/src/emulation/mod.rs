@@ -218,7 +218,7 @@ impl<W: Write> Emulation<W> {
         Ok(())
     }
 
-    /// Returns whether the devices report hand-over times. If not, packets join when they are read.
+    /// Returns whether the devices report hand-over times. If the devices do not, packets join when they are read.
     pub fn sees_entries(&self) -> bool {
         self.ports.iter().all(Port::records_handovers)
     }
@@ -244,7 +244,7 @@ impl<W: Write> Emulation<W> {
         Ok(BATCH)
     }
 
-    /// Copies the bytes of packets that links have duplicated. This must happen before the original or the copy leaves.
+    /// Copies the bytes of packets that links have duplicated. Must be called before the original or the copy leaves.
     fn copy(&mut self) {
         self.plan.engine.take_copies(&mut self.copies);
         for ExternalCopy { number, original: of, forward } in self.copies.drain(..) {

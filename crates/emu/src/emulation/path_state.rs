@@ -84,8 +84,8 @@ impl<W: Write> Emulation<W> {
         self.plan.engine.settings(pipe)
     }
 
-    /// Applies all of these changes or none; returns the time of the change. The error names the first pipe that
-    /// refuses, with the reason.
+    /// Applies all changes and returns the time of the change. If a pipe refuses a change, applies no change; the error
+    /// names the first such pipe and the reason.
     pub fn set(&mut self, changes: &[(PipeId, LinkChange)]) -> Result<Time, (PipeId, ChangeRefused)> {
         let engine = &mut self.plan.engine;
         let refusal = |(pipe, change): &(PipeId, LinkChange)| Some((*pipe, engine.refusal(*pipe, change)?));

@@ -21,7 +21,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stream_results::StreamResults;
 
-/// A stream from one end to the other.
+/// A stream from one end of the path to the opposite end.
 #[derive(Clone, Debug)]
 pub struct TrialStream {
     /// Sending end.
@@ -54,9 +54,9 @@ pub enum Tcp {
     },
     /// Lasthop's TCP at both ends, with the configurations of sender and receiver for each stream.
     Own(Vec<[Config; 2]>),
-    /// Lasthop's TCP at the sending end, the kernel's TCP at the other end.
+    /// Lasthop's TCP at the sending end, the kernel's TCP at the receiving end.
     OwnToKernel {
-        /// Configurations of sender and receiver for each stream; the receiver's is unused.
+        /// Configurations of sender and receiver for each stream; the receiver's configuration is unused.
         configs: Vec<[Config; 2]>,
         /// Kernel settings.
         settings: KernelSettings,

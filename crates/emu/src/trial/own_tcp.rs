@@ -18,7 +18,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 const DEVICE: &str = "lasthop1";
 const PATIENCE: Duration = Duration::from_millis(50);
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
-/// Send buffer, bytes. It is larger than any window, so the application never limits a stream.
+/// Send buffer, bytes; larger than any window, so that the application never limits a stream.
 const SEND_BUFFER: usize = 1 << 25;
 
 pub(super) struct EndpointHost {

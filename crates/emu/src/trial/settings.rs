@@ -31,7 +31,7 @@ pub struct Unsupported {
 
 /// Kernel's timeout before the first RTT sample (TCP_TIMEOUT_INIT; RFC 6298 §2.1).
 const KERNELS_INITIAL_RTO: Duration = Duration::from_secs(1);
-/// Note on Accurate ECN (RFC 9768): Linux 6.18 has its options but does not negotiate it.
+/// Note on Accurate ECN (RFC 9768): Linux 6.18 has the options of Accurate ECN but does not negotiate Accurate ECN.
 const ACCURATE: &str =
     "the kernel uses ECN by RFC 3168; if the kernel supports Accurate ECN, set --kernel tcp_ecn=3";
 
@@ -69,8 +69,8 @@ impl KernelSettings {
         (KernelSettings { sysctls, route, paces }, unsupported)
     }
 
-    /// Adds the congestion control to the routes if all streams have the same one. Accepted connections then use it
-    /// from the first packet (ip-route(8), `congctl`).
+    /// Adds the congestion control to the routes if all streams have the same congestion control. Accepted connections
+    /// then use this congestion control from the first packet (ip-route(8), `congctl`).
     pub(super) fn with_congestion(&self, congestion: &[String]) -> KernelSettings {
         let mut settings = self.clone();
         if let Some(first) = congestion.first()
@@ -94,7 +94,7 @@ impl KernelSettings {
                     let words = ["route", "replace", to, "dev", DEVICE].into_iter();
                     namespace::ip(&words.chain(self.route.iter().map(String::as_str)).collect::<Vec<_>>())
                 };
-                // These are the routes to the other kernel and to the hosts behind it.
+                // The two routes lead to the other kernel and to the hosts behind that kernel.
                 set_route(&PathEnds::address(1 - end).to_string())?;
                 set_route("default")
             })??;
@@ -184,7 +184,7 @@ mod tests {
     use lasthop_tcp::sender::{ack_counting, recovery};
 
     fn value<'a>(settings: &'a KernelSettings, name: &str) -> &'a str {
-        &settings.sysctls.iter().find(|(known, _)| known == name).expect("it is set").1
+        &settings.sysctls.iter().find(|(known, _)| known == name).expect("the setting exists").1
     }
 
     #[test]

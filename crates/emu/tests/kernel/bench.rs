@@ -24,7 +24,7 @@ fn towards_the_kernel(tun: Tun) {
         let mut bytes = vec![0; 1 << 20];
         let mut total = 0;
         loop {
-            match stream.read(&mut bytes).expect("it reads") {
+            match stream.read(&mut bytes).expect("the socket is readable") {
                 0 => return total,
                 len => total += len as u64,
             }
@@ -32,10 +32,11 @@ fn towards_the_kernel(tun: Tun) {
     });
     let mut station: TunHost =
         TunHost::new(Host::new(&[IpAddr::V4(Ipv4Addr::from(OURS))], 1500, [0; 16]), tun);
-    let handle = station.host.connect(station.now(), None, end, &Options::default()).expect("it connects");
+    let handle =
+        station.host.connect(station.now(), None, end, &Options::default()).expect("the host connects");
     let mut exchange = Exchange::sending(handle, Box::new(io::repeat(7).take(BYTES)));
     let start = station.now();
-    while !exchange.advance(&mut station.host).expect("it works") {
+    while !exchange.advance(&mut station.host).expect("the exchange works") {
         station.turn(Duration::from_millis(100)).expect("the device stays");
     }
     let took = station.now().since(start).as_secs();

@@ -33,8 +33,8 @@ fn tshark_and_tcptrace_find_as_many_retransmissions_as_losses() {
                 return;
             }
         }
-        // The loss of the last segment or of a retransmission causes a timeout. About one transfer of four has such a
-        // loss.
+        // The loss of the last segment or of a retransmission causes a timeout. About one transfer of four has a
+        // timeout.
         panic!("the comparison with the losses needs runs without timeouts");
     });
 }
@@ -54,26 +54,31 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
     station.capture(Capture::with_snap_length(file, &["ours"], 100).expect("a capture"));
     let (end, peer) = peer::listening(SocketAddr::from((KERNEL, 0)), Vec::new());
     let text = vec![b'x'; BYTES];
-    let handle = station.host.connect(station.now(), None, end, &Options::default()).expect("it connects");
+    let handle =
+        station.host.connect(station.now(), None, end, &Options::default()).expect("the host connects");
     let mut exchange =
         Exchange::both_ways(handle, Box::new(Cursor::new(text.clone())), Box::new(std::io::sink()));
-    while !exchange.advance(&mut station.host).expect("it works") {
+    while !exchange.advance(&mut station.host).expect("the exchange works") {
         station.turn(Duration::from_millis(100)).expect("the device stays");
-        assert!(station.now().as_secs() < 60.0, "it hangs");
+        assert!(station.now().as_secs() < 60.0, "the transfer hangs");
     }
     let info = station.host.info(handle).expect("still open");
     let lost = station.lost_on_the_way_out();
     let (tun, _) = station.finish().expect("the capture is written");
-    assert!(peer.join().expect("no panic").expect("it works") == hash(&text));
+    assert!(peer.join().expect("no panic").expect("the kernel's end works") == hash(&text));
 
-    // A capture at the sender has sending order. tshark calls a retransmission "out of order" if it fills its hole
-    // within the RTT of the handshake.
+    // A capture at the sender has sending order. tshark calls a retransmission "out of order" if the retransmission
+    // fills its hole within the RTT of the handshake.
     let again = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.spurious_retransmission \
          || tcp.analysis.out_of_order";
     let ours = format!("ip.src == {} && tcp.len > 0 && ({again})", Ipv4Addr::from(OURS));
     let seen = frames(&path, &ours);
     assert_eq!(seen, info.total_retrans, "seed {seed}: retransmissions seen by tshark and sent");
-    assert_eq!(frames(&path, "frame.comment contains \"retransmission\""), seen, "each has its reason");
+    assert_eq!(
+        frames(&path, "frame.comment contains \"retransmission\""),
+        seen,
+        "each retransmission has its reason"
+    );
     // The filter selects only packets of Lasthop's TCP. For a checksum of 0x0000 the kernel writes 0xffff (RFC 1624
     // §3), which tshark reports as bad.
     let bad = format!(
@@ -86,11 +91,11 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
         println!("seed {seed}: {lost} losses, {} timeouts: not compared", info.timeouts);
         return (false, tun);
     }
-    // If this process wakes up late, a recovery may run out of data. It then retransmits the last segment (RFC 6675 §4,
-    // NextSeg rule 4), which was not lost. The comment of that packet contains "rescue".
+    // If this process wakes up late, a sender in recovery may run out of data. The sender then retransmits the last
+    // segment (RFC 6675 §4, NextSeg rule 4), which was not lost. The comment of that packet contains "rescue".
     let rescues = frames(&path, "frame.comment contains \"retransmission: rescue\"");
-    // The losses include pure ACKs (of the handshake or of the peer's FIN), which are not retransmitted. One in a transfer
-    // is possible, two are not likely.
+    // The losses include pure ACKs (of the handshake or of the peer's FIN), which are not retransmitted. One such loss
+    // in a transfer is possible; two such losses are unlikely.
     assert!(
         lost <= seen + 1 && seen <= lost + rescues,
         "seed {seed}: {seen} retransmissions, {lost} losses, {rescues} rescues"
@@ -118,7 +123,8 @@ fn retransmitted_by_tcptrace(capture: &Path) -> u64 {
     assert!(converted.expect("tshark runs").success());
     let output = Command::new("tcptrace").arg("-l").arg(&plain).output().expect("tcptrace runs");
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
-    let line = report.lines().find(|line| line.contains("rexmt data pkts:")).expect("tcptrace counts");
+    let line =
+        report.lines().find(|line| line.contains("rexmt data pkts:")).expect("tcptrace prints the count");
     // The first number is the count for the direction from Lasthop's host; the kernel's count follows.
     line.split_whitespace().filter_map(|word| word.parse::<u64>().ok()).next().expect("a number")
 }

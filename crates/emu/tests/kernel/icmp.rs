@@ -26,14 +26,14 @@ fn forward() {
 fn turn_until(station: &mut TunHost, mut done: impl FnMut(&mut TunHost) -> bool) {
     let end = station.now() + Duration::from_secs(5);
     while !done(station) {
-        assert!(station.now() < end, "it takes too long");
+        assert!(station.now() < end, "the condition is not met within the time limit");
         station.turn(Duration::from_millis(20)).expect("the device stays");
     }
 }
 
 fn connect(station: &mut TunHost, to: &str) -> Handle {
     let end: SocketAddr = to.parse().expect("an address");
-    station.host.connect(station.now(), None, end, &Options::default()).expect("it begins")
+    station.host.connect(station.now(), None, end, &Options::default()).expect("the connection begins")
 }
 
 /// A hard error ends the attempt; a soft error is reported. Linux sends code 1 for `unreachable` routes, 13 (IPv6: 1)
@@ -71,7 +71,7 @@ fn what_a_router_refuses_is_heard() {
             turn_until(&mut station, |station| station.host.soft_error(handle) == Ok(Some(error)));
             assert_eq!(station.host.info(handle).expect("a connection").state, State::SynSent, "{to}");
             let exchange = Exchange::receiving(handle, Box::new(std::io::sink()));
-            let obstacle = exchange.obstacle(&station.host).expect("it waits for nothing");
+            let obstacle = exchange.obstacle(&station.host).expect("an ICMP error during the handshake");
             assert!(obstacle.message.contains(error.posix()), "{obstacle}");
         }
         assert_eq!((station.host.counters().icmp_ignored, station.host.counters().malformed), (0, 0));
@@ -100,7 +100,7 @@ fn a_narrow_link_behind_the_kernel_is_found() {
         let mut client = station(tun);
         for (address, headers) in [(far[0], 40), (far[1], 60)] {
             let end = SocketAddr::new(address, 80);
-            let listener = server.host.listen(end, 1, &Options::default()).expect("it listens");
+            let listener = server.host.listen(end, 1, &Options::default()).expect("the host listens");
             let text: Vec<u8> = (0..400_000_u32).map(|at| (at * 7 % 251) as u8).collect();
             let local = connect(&mut client, &end.to_string());
             let mut sending = Exchange::sending(local, Box::new(Cursor::new(text.clone())));
@@ -108,7 +108,7 @@ fn a_narrow_link_behind_the_kernel_is_found() {
             let mut receiving = None;
             let deadline = client.now() + Duration::from_secs(20);
             loop {
-                let sent = sending.advance(&mut client.host).expect("it works");
+                let sent = sending.advance(&mut client.host).expect("the exchange works");
                 client.turn(Duration::from_millis(1)).expect("the device stays");
                 server.turn(Duration::from_millis(1)).expect("the device stays");
                 if let Ok((handle, _)) = server.host.accept(listener) {
@@ -119,7 +119,7 @@ fn a_narrow_link_behind_the_kernel_is_found() {
                     ));
                 }
                 if let Some(receiving) = &mut receiving {
-                    let _ = receiving.advance(&mut server.host).expect("it works");
+                    let _ = receiving.advance(&mut server.host).expect("the exchange works");
                     if sent && receiving.received() == text.len() as u64 {
                         break;
                     }

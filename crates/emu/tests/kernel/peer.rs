@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Timeout of the kernel's end, after which the test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Thread of the kernel's end. Its result is the hash of the received bytes, or an error.
+/// Thread of the kernel's end. The thread returns the hash of the received bytes, or an error.
 pub type Received = JoinHandle<io::Result<[u8; 32]>>;
 
 /// Listens on a free port, sends `text` to the first client and hashes the received bytes.

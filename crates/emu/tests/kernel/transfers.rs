@@ -1,4 +1,4 @@
-//! Makes more than 500 transfers. They cover all recoveries, congestion controls and kinds of byte counting,
+//! Makes more than 500 transfers, which cover all recoveries, congestion controls and kinds of ACK counting,
 //! connections opened by either side, and all kinds of impairment.
 
 use crate::peer::{self, Hashing, Received, hash};
@@ -13,9 +13,9 @@ use lasthop_tcp::sender::{ack_counting, congestion, recovery};
 use std::io::Cursor;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// Minimum number of transfers for each kind of impairment. If there are more strategies, each strategy has a transfer.
+/// Minimum number of transfers for each kind of impairment. If more strategies exist, each strategy has a transfer.
 const TRANSFERS: usize = 84;
-/// Sizes of transfers in bytes. They include edge cases: nothing, one byte, about one segment, about one window.
+/// Sizes of transfers in bytes, including edge cases: nothing, one byte, about one segment, about one window.
 const SIZES: [usize; 12] =
     [0, 1, 1447, 1448, 1449, 14_480, 30_000, 65_535, 100_000, 250_000, 500_000, 1_000_000];
 /// Size of the two largest transfers for each kind of impairment, bytes.
@@ -103,12 +103,12 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
         let ours = if v6 { IpAddr::V6(OURS6) } else { IpAddr::V4(Ipv4Addr::from(OURS)) };
         if number.is_multiple_of(2) {
             let (end, received) = peer::listening(SocketAddr::new(kernel, 0), transfer.down.clone());
-            let handle = station.host.connect(station.now(), None, end, options).expect("it connects");
+            let handle = station.host.connect(station.now(), None, end, options).expect("the host connects");
             transfer.peer = Some(received);
             transfer.begin(handle);
         } else {
             let end = SocketAddr::new(ours, 2000 + number as u16);
-            listening.push((station.host.listen(end, 1, options).expect("it listens"), number));
+            listening.push((station.host.listen(end, 1, options).expect("the host listens"), number));
             transfer.peer = Some(peer::connecting(end, transfer.down.clone()));
         }
         transfers.push(transfer);
@@ -139,7 +139,7 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
         }
         assert!(station.now().as_secs() < 300.0, "transfers hang: {}", names(&transfers));
     }
-    // This leaves time for the last FINs, their ACKs and the short TIME-WAIT (see `strategies`).
+    // The following 20 s leave time for the last FINs, their ACKs and the short TIME-WAIT (see `strategies`).
     let end = station.now() + Duration::from_secs(20);
     while station.host.sockets() > 0 && station.now() < end {
         station.turn(millis(100)).expect("the device stays");
@@ -151,7 +151,7 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
             "{}: Lasthop's side received different bytes",
             transfer.name
         );
-        let peer = transfer.peer.expect("it was started").join().expect("no panic");
+        let peer = transfer.peer.expect("the kernel's end was started").join().expect("no panic");
         let peer =
             peer.unwrap_or_else(|error| panic!("{}: error of the kernel's side: {error}", transfer.name));
         assert!(peer == hash(&transfer.up), "{}: the kernel received different bytes", transfer.name);

@@ -1,4 +1,4 @@
-//! Packet filter rules that let the host forward the path's packets. All other packets are handled as before.
+//! Packet filter rules that let the host forward the path's packets. The rules do not affect any other packets.
 
 use crate::error::SystemError;
 use std::io::{self, Write};

@@ -104,8 +104,8 @@ impl Drop for Nat {
     }
 }
 
-/// Tests the tool: adds the rules in this thread's network namespace and removes them. Returns a message with the
-/// tool's name. Nothing else may use the namespace.
+/// Tests the tool: adds the rules in this thread's network namespace and removes the rules. Returns a message with the
+/// tool's name. No other process may use the namespace.
 ///
 /// # Errors
 /// Fails if no tool exists, or the tool fails.
@@ -183,7 +183,7 @@ impl Changes {
 
     /// Undoes the changes in reverse order: first disables forwarding, then removes the rules.
     fn undo(&self) {
-        // If the host has meanwhile been set to forward by default, its interfaces keep forwarding.
+        // If the host was set to forward by default during the run, its interfaces keep forwarding.
         let is_router = !self.host_forwarded && forwarding::is_host_forwarding().unwrap_or(false);
         for interface in self.opened.iter().filter(|_| !is_router) {
             let _ = forwarding::set(interface, false);

@@ -13,8 +13,8 @@ use cases::{CASES, Case, Why};
 use lab::Lab;
 use lasthop_base::Value;
 
-/// Runs a case on a path. Returns a message if the case fails without being listed as an exception, or holds although
-/// it is listed.
+/// Runs a case on a path. Returns a message if the case fails but is not an exception (`Case::except`), or if the case
+/// holds but is an exception.
 fn complaint(case: &Case, rate: f64, rtt: f64) -> Option<String> {
     let known = (case.except)(rate, rtt);
     let seen = (case.run)(&mut case.lab(rate, rtt));

@@ -44,8 +44,8 @@ fn half_a_product_of_queue_loses_a_tenth_of_a_short_start() {
     assert!(lost <= 0.015, "{lost}");
 }
 
-/// From 300 kbit/s to 10 Mbit/s, max_bw is within 2 % of the path's rate. At 100 kbit/s it is within 4 %, because of
-/// delayed ACKs.
+/// From 300 kbit/s to 10 Mbit/s, max_bw is within 2 % of the path's rate. At 100 kbit/s, max_bw is only within 4 %,
+/// because of delayed ACKs.
 #[test]
 fn the_bandwidth_is_found_at_all_rates() {
     for rate in [1e5, 3e5, 1e6, 3e6, 1e7] {

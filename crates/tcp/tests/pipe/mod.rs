@@ -48,8 +48,8 @@ pub struct Pipe {
     /// Largest random delay, ms, in addition to the delay of 20 ms that all segments have.
     pub spread: u64,
     pub simultaneous: bool,
-    /// Probability that a forged segment arrives before a segment. The end must reject the forged segment (RFC 5961,
-    /// RFC 7323).
+    /// Probability that a forged segment arrives before a genuine segment. The receiving end must reject the forged
+    /// segment (RFC 5961, RFC 7323).
     pub forge: f64,
 }
 
@@ -302,7 +302,8 @@ impl Run {
         }
     }
 
-    /// Returns a forged segment to `side`. The forger knows all sequence numbers, but never uses an acceptable one.
+    /// Returns a forged segment to `side`. The forger knows all sequence numbers, but never forges an acceptable
+    /// segment.
     fn forge(&mut self, side: usize) -> Option<Segment> {
         let endpoint = &self.ends[side].endpoint;
         let is_open =

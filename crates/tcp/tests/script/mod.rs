@@ -37,7 +37,7 @@ pub enum Step {
     Sack(u64, &'static [(u64, u64)]),
     SackBytes(u64, &'static [(u64, u64)]),
     Echo(u64),
-    /// Sets the window that the peer advertises from now on: value of the header field.
+    /// Sets the window field in the headers of the peer's next segments.
     PeerWindow(u16),
     Data(u64),
     /// Data of the peer arrives: byte offsets, end excluded.
@@ -62,8 +62,8 @@ pub enum Step {
     Nothing,
     Cwnd(u64),
     CwndBytes(u64),
-    /// Expects this cwnd in whole segments. During recovery it is inflated by the data that has left the network, as in
-    /// the figures of papers.
+    /// Expects this cwnd in whole segments. During recovery, this cwnd includes the data that has left the network, as
+    /// in the figures of papers.
     Inflated(u64),
     Ssthresh(u64),
     SsthreshBytes(u64),
@@ -161,8 +161,7 @@ impl Script {
         Script { endpoint, now, peer, base: 0, acked: 0, peer_sent: 0, window, log: StepLog::default() }
     }
 
-    /// Returns a script with an open connection. The endpoint has opened it, and the peer has answered the SYN after
-    /// 100 ms.
+    /// Returns a script with a connection that the endpoint has opened. The peer has answered the SYN after 100 ms.
     pub fn opened(config: Config, peer: Peer) -> Script {
         let mut script = Script::closed(config, Role::Active, peer);
         script.endpoint.open(script.now);

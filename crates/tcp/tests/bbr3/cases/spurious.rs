@@ -22,8 +22,8 @@ fn restored(before: &ModelSnapshot, after: &ModelSnapshot) -> Result<(), Why> {
     check(goes_on, || format!("{:?} after the undo", after.state))
 }
 
-/// A packet arrives half a round trip late. This exceeds RACK's reordering window of a quarter of a round trip, so a
-/// spurious recovery begins.
+/// A packet arrives half a round trip late. Such a delay exceeds RACK's reordering window of a quarter of a round trip,
+/// so a spurious recovery begins.
 pub fn fast_recovery(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     let before = lab.snapshot();
@@ -42,8 +42,8 @@ pub fn fast_recovery(lab: &mut Lab) -> Observations {
 pub fn timeout(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     let before = lab.snapshot();
-    // The pause is long enough for the tail loss probe, then for the timeout. It is too short for a second timeout, at
-    // twice the RTO, which would count as a real loss.
+    // The pause is long enough for the tail loss probe, then for the timeout. The pause is too short for a second
+    // timeout, at twice the RTO, which would count as a real loss.
     let (srtt, rto) = (lab.sender().rtt().srtt().unwrap_or(lab.rtt), lab.sender().rtt().rto());
     lab.path.pause(lab.now, srtt * 3 + rto.divided_by(2) * 3);
     lab.run_until("a timeout", 10.0, |lab| lab.counters().timeouts > 0)?;

@@ -41,7 +41,7 @@ pub struct Path {
     /// Every `drop_every`-th data packet is lost; 0: none.
     pub drop_every: u64,
     /// Additional delay of packets behind the bottleneck. Packets sent after a change of this delay may overtake
-    /// earlier ones.
+    /// packets sent before the change.
     pub late_by: Duration,
     /// ACK aggregation: ACKs wait until the next multiple of this time.
     pub ack_lumps: Option<Duration>,
@@ -50,8 +50,8 @@ pub struct Path {
     /// Number of data packets that reached the bottleneck so far.
     pub offered: u64,
     one_way: Duration,
-    /// Packets in the queue or in transmission. Each entry has the end of the packet's transmission, and its bytes on
-    /// the wire.
+    /// Packets in the queue or in transmission. Each entry has the time at which the packet's transmission ends, and
+    /// the packet's bytes on the wire.
     waiting: VecDeque<(Time, u64)>,
     waiting_bytes: u64,
     free_at: Time,

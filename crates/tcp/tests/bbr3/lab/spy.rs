@@ -1,4 +1,4 @@
-//! A congestion control that delegates every call to BBRv3 and records its state.
+//! A congestion control that delegates every call to BBRv3 and records BBR's state.
 
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_tcp::sender::ack_counting::AckCounting;
