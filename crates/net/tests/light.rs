@@ -165,7 +165,8 @@ fn a_timer_keeps_a_train_going() {
     arrive(&config(5), &[(0, FULL), (4, FULL), (11, FULL)], &[20, 26, 40]);
 }
 
-/// A packet larger than an opportunity must use part of the next opportunity (our construction).
+/// A packet larger than a delivery opportunity uses this opportunity and a part of the next one. CellReplay defines no
+/// rule for such packets; this rule is Lasthop's.
 #[test]
 fn large_packets_take_what_is_left() {
     // Each packet uses 1504 bytes. The first packet takes 1400 + 104 bytes of two opportunities, the second 1296 + 208,

@@ -1,6 +1,6 @@
 //! Tests of phase effects (Floyd and Jacobson 1992). Two drop-tail flows of equal RTT lock to each other's phase, so
-//! that one flow may get most of the link. Random starts or processing times of hosts break the lock. Without both, a
-//! scenario is deterministic, and must be reported as deterministic.
+//! that one flow may get most of the link. Random starts or processing times of hosts break the lock. A scenario
+//! with neither of them is deterministic, and must be reported as deterministic.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};

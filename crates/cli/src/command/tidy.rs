@@ -9,8 +9,8 @@ use std::io::{self, Read};
 
 /// Undo the changes that a killed emulation made to this machine.
 ///
-/// Waits for the end of standard input; a word on standard input means that the emulation has undone its changes
-/// itself.
+/// Waits for the end of standard input, a pipe from the emulation. Changes nothing if the emulation has written that it
+/// undid its changes itself.
 #[derive(Args)]
 pub(crate) struct Tidy {}
 

@@ -27,7 +27,8 @@ pub struct Ns2 {
     x: String,
     /// Measured quantity.
     pub metric: String,
-    /// Answer to an open question, as `question: answer`; empty for the default reading.
+    /// Interpretation of the paper where the paper leaves a question open, as `question: answer`; empty for the default
+    /// interpretation.
     pub reading: String,
     /// Mean of ns-2's runs, in the row's unit.
     pub value: f64,

@@ -1,12 +1,13 @@
 //! A Wi-Fi cell: an access point and stations on one shared medium (IEEE 802.11's DCF).
 //!
 //! * This file: one direction of a link, with its aggregates and frames.
-//! * `medium`: contention for the medium. `backoff`: the back-off of one station. `load`: stations without packets.
+//! * `medium`: contention for the medium. `backoff`: the back-off of one station. `load`: stations that occupy
+//!   the medium, but carry no packets of a flow.
 //!
 //! A station with data waits until the medium has been free for DIFS. It then waits for a random number of slots, which
 //! count only while the medium is free. Stations that start in the same slot collide. A collision destroys all their
 //! frames, and each station then doubles the range of its random number. The `channel` decides for each frame of an
-//! aggregate separately. One ACK covers the aggregate, and lost frames are retransmitted in the next aggregate. The
+//! aggregate separately whether the frame is lost. One ACK covers the aggregate, and lost frames are retransmitted in the next aggregate. The
 //! receiver delivers in order: packets after a missing frame wait until that frame arrives or is given up. The link's
 //! rate is the rate of frames over the air (for a trace, its mean rate).
 //!

@@ -1,5 +1,5 @@
-//! Privileges of a run. With root, the run changes the machine's own network. Without root, a second call of this
-//! program runs in the user's own namespaces.
+//! Privileges of a run. With root, the run changes the machine's own network. Without root, the program starts itself
+//! again within a new user namespace and a new network namespace.
 
 use super::failure;
 use super::guard::Guard;
