@@ -51,7 +51,7 @@ pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Emulation
 pub(crate) struct CarriedFlows {
     /// Index of the flow whose route the real traffic takes.
     pub(crate) replaced: usize,
-    /// Indices of the flows that real traffic carries, in the list of flows of the scenario.
+    /// Indices, in the scenario's list of flows, of the flows that real traffic replaces.
     pub(crate) flows: Vec<usize>,
     /// Byte streams of the carried flows, in the order of `flows`.
     pub(crate) streams: Vec<TrialStream>,

@@ -22,8 +22,9 @@ fn download(filter: &str) -> Outcome {
 }
 
 /// An ACK takes 8.3 ms on the uplink. With the filter, at most two ACKs of the flow wait behind the ACK in transmission,
-/// because a third one makes one of them redundant. The RTT is then at most 50 ms, the transmission of a segment (1.2 ms)
-/// and three ACKs. The window per RTT is the goodput, with and without the filter.
+/// because a third one makes one of them redundant. The RTT is then at most the sum of 50 ms, the transmission time of a
+/// segment (1.2 ms) and that of three ACKs. The goodput equals the receiver's window divided by the RTT, with and without
+/// the filter.
 #[test]
 fn fewer_acks_carry_the_same_news() {
     let [off, on, aggressive] = ["off", "on", "aggressive"].map(download);

@@ -70,11 +70,13 @@ impl Watchdog {
     /// Starts the watchdog process before the queue is opened. The kernel closes the queue only with its last
     /// descriptor, so the watchdog process must not inherit a descriptor.
     pub(crate) fn start(options: &AgentOptions) -> Result<(Watchdog, Heartbeat), SystemError> {
-        let refused = |error: io::Error| SystemError {
+        let refused = |error: io::Error| {
+            SystemError {
             message: format!("cannot start the agent's watchdog: {error}"),
             help:
-                "the watchdog is this program, started by /proc/self/exe: check that the file may be executed"
+                "the watchdog is a second process of this program, started through /proc/self/exe: check that the program's file may be executed"
                     .to_owned(),
+        }
         };
         let mut command = Command::new("/proc/self/exe");
         command.arg0("lasthop").args(&options.watchdog_arguments);

@@ -323,7 +323,7 @@ fn time_format_of(
     match (guessed, asked, time_format::unit_in(name)) {
         (_, Some(asked), Some(said)) if asked != said => Err(ImportError::new(
             format!(
-                "units contradict: the name of the column `{}` has a different unit than --time-unit",
+                "the units contradict each other: the name of the column `{}` gives a different unit than --time-unit",
                 crate::import_result::shortened(name.trim())
             ),
             "leave --time-unit out, or correct the column's name",

@@ -84,8 +84,9 @@ impl Pacing for Linux {
 mod tests {
     use super::*;
 
-    /// 100 segments of 1000 bytes per 100 ms are 8 Mbit/s: 16 Mbit/s below half of ssthresh, else 9.6 Mbit/s. A burst of 1
-    /// ms then has 2 segments, and at a tenfold window 12.
+    /// A window of 100 segments of 1000 bytes per 100 ms is 8 Mbit/s. The pacing rate is 16 Mbit/s while the window is below
+    /// half of ssthresh, otherwise 9.6 Mbit/s. A burst has the bytes of 1 ms at the pacing rate, but at least 2 segments: 2
+    /// segments here, and 12 segments at a tenfold window.
     #[test]
     fn the_rate_is_a_multiple_of_the_window_per_rtt() {
         let linux = (MECHANISM.build)(&MECHANISM.info.defaults()).expect("a rule");

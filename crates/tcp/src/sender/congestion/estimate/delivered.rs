@@ -1,4 +1,4 @@
-//! Number of bytes delivered by an ACK (Mascolo et al. 2001 §2.3, procedure AckedCount).
+//! Number of bytes that an ACK newly reports as delivered (Mascolo et al. 2001 §2.3, procedure AckedCount).
 
 use crate::sender::recovery::AckNews;
 
