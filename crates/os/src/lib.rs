@@ -1,10 +1,11 @@
 //! Interface to the operating system for `emu` and `agent`: all code that changes or inspects the machine.
 //!
-//! * [`clock`]: monotonic clock in the time type of the pure crates. [`error`]: errors with help.
+//! * [`clock`]: monotonic clock in the time type of `lasthop-base`. [`error`]: errors with help.
 //! * [`namespace`]: network namespaces; [`program`]: programs in namespaces; [`user`]: the programs' user;
 //!   [`control_group`]: time that programs waited for a processor.
 //! * [`tun`]: TUN devices; [`port`]: an end of a path, which reads several segments at once; `offload` splits these
-//!   segments. [`handovers`]: times at which the kernel handed over packets; [`arrival`]: clock of these times.
+//!   segments. [`handovers`]: times at which the kernel handed packets to a TUN device; [`arrival`]: converts the kernel's
+//!   time stamps to `clock`'s times.
 //!   [`ends`]: both ends of a path.
 //! * [`datagrams`]: UDP with the kernel's arrival times. [`pacing`]: pacing by the kernel's TCP.
 //! * [`resolver`]: name resolution behind a path.

@@ -230,7 +230,7 @@ struct Control {
     /// UDP payload of a full datagram, bytes.
     mss: u64,
     sampler: Sampler,
-    /// End of the newest acknowledged packet.
+    /// Offset after the newest acknowledged packet, as [`Sampler`] counts bytes.
     una: u64,
     phase: LossPhase,
     /// Time of the last reduction. Losses of packets sent until then reduce the window no further (RFC 9002 §7.3.2).

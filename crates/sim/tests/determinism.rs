@@ -1,5 +1,5 @@
-//! Tests that the same scenario and seed give the same outcome: in repeated runs, in steps, and with fused or unfused
-//! hops.
+//! Tests that the same scenario and seed give the same outcome: in repeated runs, in steps, and with several hops of a
+//! packet handled as one event or as one event each.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};

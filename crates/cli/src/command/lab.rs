@@ -22,7 +22,7 @@ const GIVEN: &str = "<script type=\"application/json\" id=\"given\">";
 
 /// Element of the page before which the program inserts the name of its engine.
 const TITLE: &str = "<title>";
-/// Start of the element that names the engine of the program that wrote the page, up to the engine's name.
+/// Start of the `meta` element that says which engine wrote the page. The engine's name follows.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"lasthop ";
 
 /// Returns the engine that a page names.

@@ -11,7 +11,7 @@ use crate::stats::{Estimate, RatioOfMeans};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Values of a number, one for each repetition. Repetitions with the same index have the same random losses in all
+/// Values of a quantity, one for each repetition. Repetitions with the same index have the same random losses in all
 /// measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {

@@ -60,7 +60,7 @@ pub const METP: Mechanism<Build> = Mechanism {
     info: Info {
         name: "metp",
         summary: "a split connection with a constant window over the air, where the link layer retransmits",
-        source: "Wang and Tripathi, INFOCOM 1998 (abstract; its headers are not modelled)",
+        source: "Wang and Tripathi, INFOCOM 1998 (from the abstract only; METP's headers are not modelled)",
         parameters: &[BUFFER, MIN_RTO],
         ..Info::PLAIN
     },

@@ -40,7 +40,7 @@ use std::str::FromStr;
 pub(crate) struct Crosscheck {
     #[command(flatten)]
     source: ScenarioArgs,
-    /// Senders: `lasthop`, `lasthop-to-kernel`, a congestion control of the kernel, `kernel` (the scenario's congestion
+    /// Senders: `lasthop`, `lasthop-to-kernel` (the kernel's receiver), a congestion control of the kernel, `kernel` (the scenario's congestion
     /// controls), or `all` (Lasthop's senders, and every congestion control of this kernel)
     #[arg(
         long,

@@ -107,7 +107,8 @@ fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     if told["valid"] == true {
         assert!(said.contains("the run is valid; the exit status 3 is that of the command"), "{said}");
     }
-    // The shell's parent is the path's process. The shell stops this process while packets are in flight.
+    // The shell's parent is the process that emulates the path. The shell suspends this process (SIGSTOP) while packets
+    // are in flight.
     let datagrams = "import socket, sys, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
                      for _ in range(40): s.sendto(b'x', (sys.argv[1], 5001)); time.sleep(0.01)";
     let line = format!(
