@@ -4,8 +4,8 @@
 //! * [`namespace`]: network namespaces; [`program`]: programs in namespaces; [`user`]: the programs' user;
 //!   [`control_group`]: time that programs waited for a processor.
 //! * [`tun`]: TUN devices; [`port`]: an end of a path, which reads several segments at once; `offload` splits these
-//!   segments. [`handovers`]: times at which the kernel handed packets to a TUN device; [`arrival`]: converts the kernel's
-//!   time stamps to `clock`'s times.
+//!   segments. [`handovers`]: times at which the kernel handed packets to a TUN device; [`arrival`]: converts the
+//!   kernel's time stamps to the times of `clock`.
 //!   [`ends`]: both ends of a path.
 //! * [`datagrams`]: UDP with the kernel's arrival times. [`pacing`]: pacing by the kernel's TCP.
 //! * [`resolver`]: name resolution behind a path.
