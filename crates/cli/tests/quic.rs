@@ -74,6 +74,24 @@ fn a_control_that_quinn_lacks_is_refused() {
     assert!(row["goodput_kbps"]["mean"].as_f64().is_some_and(|kbps| kbps > 9000.0), "{row:?}");
 }
 
+/// Mechanisms of TCP change nothing in a QUIC flow. A note says so.
+#[test]
+fn unused_mechanisms_are_noted() {
+    let note = |kind: &str| {
+        let kind = format!("flow.bulk.kind={kind}");
+        let split = ["--set", "ack_splitting=split", "--set", "receiver.loss_discrimination=rtt"];
+        stderr_of(&call(&[&["run", PATH, "--runs", "1", "--set", &kind][..], &split].concat()))
+    };
+    let note_of_quic = note("quic");
+    for name in [
+        "receiver.ack_splitting = \"split\" changes nothing",
+        "receiver.loss_discrimination = \"rtt\" changes",
+    ] {
+        assert!(note_of_quic.contains(name), "{note_of_quic}");
+    }
+    assert!(!note("tcp").contains("changes nothing, because the flow is not carried"), "{}", note("tcp"));
+}
+
 /// A scalable control needs the number of marked bytes.
 #[test]
 fn a_scalable_control_is_refused() {

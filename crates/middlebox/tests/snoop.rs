@@ -216,8 +216,8 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
     }
 }
 
-/// Each recovery takes ten round trips. No recovery may start later than the previous one. It would start later if data
-/// after the hole gave round-trip samples.
+/// Each recovery takes ten round trips. The time from the sending of a segment to its repair must not grow from one
+/// recovery to the next. The time would grow if data after the hole gave round-trip samples.
 #[test]
 fn a_repair_makes_the_next_one_no_later() {
     let mut script = Script::new(&[]);

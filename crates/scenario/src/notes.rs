@@ -14,8 +14,38 @@ impl Scenario {
             self.unpaired(),
             self.no_link_failures(),
             self.no_damaged_segments(),
+            self.unused_by_stacks(),
         ];
         all.into_iter().flatten().chain(self.unmarked()).collect()
+    }
+
+    /// Warns of mechanisms of TCP in a flow that TCP does not carry.
+    fn unused_by_stacks(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for flow in self.flows.iter().filter(|flow| flow.stack.is_some()) {
+            let Traffic::Tcp { source, destination, .. } = &flow.traffic else { continue };
+            let mechanisms = [
+                ("receiver.ack_splitting", destination.ack_splitting.info, ack_splitting::DEFAULT.info),
+                (
+                    "receiver.loss_discrimination",
+                    destination.receiver_discrimination.info,
+                    loss_discrimination::DEFAULT.info,
+                ),
+                (
+                    "sender.loss_discrimination",
+                    source.sender_discrimination.info,
+                    lasthop_tcp::sender::loss_discrimination::DEFAULT.info,
+                ),
+            ];
+            let is_set = |(_, info, default): &(&str, &Info, Info)| info.name != default.name;
+            notes.extend(mechanisms.iter().filter(|it| is_set(it)).map(|(key, info, _)| {
+                format!(
+                    "flow.{}: {key} = \"{}\" changes nothing, because the flow is not carried by TCP (kind = \"quic\")",
+                    flow.name, info.name
+                )
+            }));
+        }
+        notes
     }
 
     fn loss_after_arq(&self) -> Vec<String> {

@@ -89,7 +89,7 @@ impl Measurement {
     }
 }
 
-/// Access to a paper's results under one set of answers.
+/// Access to a paper's results, measured with one answer to each of the paper's open questions.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The paper.

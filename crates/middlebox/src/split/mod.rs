@@ -157,9 +157,9 @@ impl Middlebox for Split {
         };
         let is_new = opens(segment) && slot.as_ref().is_none_or(|relay| relay.is_over());
         if is_new {
-            // The connection over the last hop uses the configuration for the air. If the SYN goes down, that
-            // connection leads to the other end. If the SYN comes from the last hop, that connection leads to the
-            // opener.
+            // The relay's connection that crosses the last hop uses the configuration for the air. If the SYN travels
+            // towards the last hop, this is the connection to the SYN's destination. Otherwise this is the connection
+            // to the SYN's sender.
             let goes_down = self.down[packet.flow.0 as usize][usize::from(!packet.forward)];
             let of_half = |is_air: bool| offered(&self.configs[usize::from(is_air)], segment);
             let configs = [of_half(!goes_down), of_half(goes_down)];

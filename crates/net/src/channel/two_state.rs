@@ -100,7 +100,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "shields_tags",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "protects tagged packets (low priority) from all errors, with clock = \"time\" (huang §4.A.1)",
+                doc: "with clock = \"time\": tagged packets meet no errors (huang §4.A.1)",
             },
         ],
         one_of: rates,
