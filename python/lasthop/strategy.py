@@ -253,7 +253,8 @@ class LossDiscriminator(Strategy):
         """Called when this host's link layer reports that the bytes from `start` to `end` are discarded."""
 
     def discriminate(self, gap: Gap, path: PathEstimate, uniform: float) -> str:
-        """Returns "congestion" or "wireless" for a new gap. `uniform` is a random number in [0, 1) if `draws`."""
+        """Returns "congestion" or "wireless" for a new gap. `uniform` is a random number in [0, 1), or 0
+        if the attribute `draws` is False."""
         raise NotImplementedError
 
 

@@ -15,7 +15,7 @@ const UNFINISHED: f64 = -2.0;
 
 const FIRST_TIME: f64 = -1.0;
 
-/// Reasons of retransmissions. The column `reason` holds the index in this list.
+/// Reasons for retransmissions. The column `reason` holds an index into this list.
 pub const REASONS: [Reason; 11] = [
     Reason::FastRetransmit,
     Reason::Hole,

@@ -227,7 +227,8 @@ fn heavy_only_is_the_trace_service() {
     assert_eq!(sent(line(&plain), &of(FULL)), sent(line(&mahimahi), &of(1500)));
 }
 
-/// Only packets for the heavy trace may fill the queue. A queue that decides fates at dequeue must give the same times.
+/// Only packets that use the heavy trace may occupy the queue. A queue that decides at dequeue which packets to drop must
+/// give the same times for the packets that it delivers.
 #[test]
 fn the_queue_is_the_heavy_trace_s() {
     let six = [(0, FULL); 6];

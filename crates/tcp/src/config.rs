@@ -132,7 +132,7 @@ seams! {
         "sender" ack_counting: ack_counting::Build = ack_counting, "window credit per ACK (byte counting)";
         /// Pacing, for congestion controls that set no pacing rate.
         "sender" pacing: pacing::Build = pacing, "pacing";
-        /// Loss discrimination at the sender, after a loss is repaired.
+        /// Loss discrimination at the sender: whether congestion or the wireless link caused a loss.
         "sender" sender_discrimination as "loss_discrimination": sender_loss::Build = sender_loss, "loss \
          discrimination by the sender";
         /// ACK policy: the time at which each ACK is sent.

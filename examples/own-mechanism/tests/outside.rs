@@ -1,4 +1,5 @@
-//! Tests that the examples run, and that a scenario can name a mechanism of an example like a mechanism of Lasthop.
+//! Tests that the examples run, and that a scenario can name the examples' mechanisms in the same way
+//! as Lasthop's own.
 
 #[path = "../examples/own_ack_policy.rs"]
 mod own_ack_policy;

@@ -124,7 +124,7 @@ fn tables() -> Result<(), String> {
         }
     }
     println!(
-        "| router | goodput, Mbit/s | queueing delay: mean, ms | 99 %, ms | queueing delay of a call: mean, ms | 99 %, ms | goodput at RTTs of 20 ms / 180 ms, Mbit/s |"
+        "| router | goodput, Mbit/s | queueing delay, mean, ms | queueing delay, 99 %, ms | queueing delay of a call, mean, ms | queueing delay of a call, 99 %, ms | goodput at RTTs of 20 ms / 180 ms, Mbit/s |"
     );
     println!("|---|---|---|---|---|---|---|");
     let mut curves = Vec::new();

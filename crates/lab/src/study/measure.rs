@@ -243,8 +243,9 @@ pub fn with_coordinates(coordinates: &Coordinates, over: &Ordered<Value>) -> Coo
     coordinates
 }
 
-/// Computes 100 (mean of `ones` / mean of `others` - 1). The values are the contributions of the repetitions, so that
-/// the interval of their mean is the interval of the ratio of means.
+/// Computes 100 (mean of `ones` / mean of `others` - 1). The result has one value per repetition: the repetition's
+/// contribution to the linearised ratio. The interval of the mean of these values is therefore the interval of the
+/// change.
 fn change_of_means(ones: &Measurement, others: &Measurement) -> Option<Measurement> {
     let (one, other) = (ones.with(others, |one, _| one), others.with(ones, |other, _| other));
     let ratio = RatioOfMeans::of(&one.defined(), &other.defined())?;

@@ -49,7 +49,8 @@ impl Ns2 {
         coordinates(&self.x)
     }
 
-    /// Whether the result belongs to this reading.
+    /// Whether the result holds for this reading (a set of answers to the paper's open questions). An empty reading is
+    /// the default one.
     pub fn is_under(&self, reading: &str) -> bool {
         self.reading == reading || (self.reading.is_empty() && reading == DEFAULT)
     }

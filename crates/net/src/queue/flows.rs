@@ -1,8 +1,8 @@
 //! One queue per flow, served by deficit round robin (Shreedhar and Varghese 1996; new flows before old ones: RFC 8290
 //! §4). The packets of all queues are stored in one vector.
 //!
-//! A queue is chosen by a hash of the flow's number, the packet's direction and a salt (SplitMix64). Collisions are
-//! therefore the same in every repetition. Real routers hash addresses and ports.
+//! A hash (SplitMix64) of the flow's number, the packet's direction and the parameter `salt` chooses the queue. The salt
+//! is fixed, so that collisions are the same in every repetition. Real routers hash addresses and ports.
 
 use super::fifo::Front;
 use lasthop_base::{Parameter, Time, Unit, random};

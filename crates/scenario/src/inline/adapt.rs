@@ -177,9 +177,9 @@ pub(super) struct FirstRoute {
     others_down: Duration,
     /// Propagation delay up of all links of the route except the first.
     others_up: Duration,
-    /// Whether the last hop retransmits packets that its channel down loses.
+    /// Whether the last hop retransmits packets that its downlink channel loses.
     retransmits_down: bool,
-    /// Whether the last hop retransmits packets that its channel up loses.
+    /// Whether the last hop retransmits packets that its uplink channel loses.
     retransmits_up: bool,
     /// Whether the line begins with keys, not with a ready path or a file. If so, `loss` sets losses on the channel.
     is_alone: bool,

@@ -87,7 +87,7 @@ pub(super) fn file(path: &Path) -> Result<Fact, Failure> {
         })?;
         let Some(engine) = lab::engine_of(&text) else {
             return Err(Failure::bad_input(
-                format!("`{name}` does not name an engine"),
+                format!("the page `{name}` does not say which engine it contains"),
                 "choose a page that `lasthop lab` wrote, or a sweep's store",
             ));
         };

@@ -40,7 +40,7 @@ fn a_folder_gets_summary_capture_and_report() {
         ["queue_full", "channel"].iter().map(|why| summary["lost"]["down"][why].as_u64().unwrap()).sum();
     assert!(lost > 0, "{summary}");
 
-    // The capture has a comment with the cause of every loss.
+    // For each loss, the capture has a comment that gives the cause.
     let capture = fs::read(out.join("capture.pcapng")).unwrap();
     let comments = ["lost on path down: queue_full", "lost on path down: channel"];
     let found: usize = comments.iter().map(|comment| occurrences(&capture, comment.as_bytes())).sum();
