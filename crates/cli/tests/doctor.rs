@@ -45,7 +45,10 @@ fn a_page_names_its_engine_and_a_page_of_another_engine_is_an_error() {
     assert!(message.contains("made by another engine: lab.html"), "{message}");
     fs::write(&file, "<title>a page</title>").expect("the file can be written");
     let (status, _, message) = doctor(folder.path(), "lab.html");
-    assert!(status == Some(2) && message.contains("`lab.html` does not name an engine"), "{message}");
+    assert!(
+        status == Some(2) && message.contains("the page `lab.html` does not say which engine it contains"),
+        "{message}"
+    );
 }
 
 #[test]
