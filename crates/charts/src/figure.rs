@@ -73,8 +73,8 @@ impl CurveKind {
         !matches!(self, CurveKind::Published | CurveKind::Other)
     }
 
-    /// Whether the curve is one of our series, which has its own colour. [`CurveKind::Bound`] uses the colour of
-    /// another series.
+    /// Whether the curve is a series of Lasthop's results with a colour of its own. [`CurveKind::Bound`] has no colour of
+    /// its own: it uses the colour of another series.
     pub const fn is_series(self) -> bool {
         self.is_ours() && !matches!(self, CurveKind::Bound)
     }

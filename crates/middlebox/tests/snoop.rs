@@ -207,8 +207,8 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
             script.send([packet * SIZE]);
             script.after(20).ack((packet + 1) * SIZE);
         }
-        // All samples are 20 ms, so the variation is zero. The timeout must be 20 ms plus the margin: the link's 10 ms,
-        // and 10 ms for the mobile.
+        // All samples are 20 ms, so the variation is zero. The timeout must be 20 ms plus a margin of 20 ms: 10 ms
+        // for the link, and 10 ms for the mobile.
         script.send([60 * SIZE]);
         let sent = script.now;
         assert_eq!(script.expire(), [Out::Retransmission(60 * SIZE)]);

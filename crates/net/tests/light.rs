@@ -135,8 +135,8 @@ fn the_last_opportunity_holds_if_it_is_later_than_the_base_delay() {
     arrive(&config, &[(0, FULL), (0, FULL), (0, FULL)], &[20, 53, 60]);
 }
 
-/// Two packets of 696 bytes must share an opportunity. At 4 ms, the first two opportunities are past, and the third has
-/// room for one more packet.
+/// Two packets of 696 bytes must share one delivery opportunity. At 4 ms, two opportunities are past, which carried four
+/// of the first five packets. The third opportunity has room for the fifth packet and for one more.
 #[test]
 fn small_packets_share_opportunities() {
     let packets = [(0, 696), (0, 696), (0, 696), (0, 696), (0, 696), (4, 696), (5, FULL)];

@@ -1,4 +1,4 @@
-//! Scenarios, changes to them, and the problems of both.
+//! Scenarios, changes to scenarios, and the errors found in scenarios or changes.
 
 use crate::error::{bad_input, of_problem};
 use crate::strategy;

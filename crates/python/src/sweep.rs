@@ -34,7 +34,7 @@ pub struct Sweep {
 #[pymethods]
 impl Sweep {
     /// Begins or continues a sweep in this store: every combination of the values of `keys`, each run `runs` times, or
-    /// `until` the means of `metrics` have this precision.
+    /// until the means of `metrics` have the precision `until`.
     #[new]
     #[pyo3(signature = (scenario, keys, store, runs=None, until=None, metrics=Vec::new(), seed=None, shard=(1, 1)))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]

@@ -64,8 +64,8 @@ impl Segment {
         self.sack.damaged()
     }
 
-    /// Reports the segment at `seq` as damaged. The option is stored in place of the third SACK block: at most two
-    /// blocks and no AccECN counters remain.
+    /// Reports the segment at `seq` as damaged, in an option that is stored in place of the third SACK block. The segment
+    /// then has at most two SACK blocks, and no AccECN counters.
     pub fn set_damaged(&mut self, seq: Seq) {
         self.sack.set_damaged(seq);
     }

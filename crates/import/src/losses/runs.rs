@@ -76,8 +76,8 @@ pub(crate) struct ChiSquare {
     pub(crate) p: f64,
 }
 
-/// Tests bursts and gaps in one sum. A class with a small expected count is merged with the next class. `None` if too
-/// few classes remain.
+/// Chi-square test of burst lengths and gap lengths together: one statistic sums the classes of both. A class with a small
+/// expected count is merged with the next class. `None` if too few classes remain.
 pub(crate) fn chi_square(parts: [(&[u64; 9], &[f64; 9]); 2], parameters: usize) -> Option<ChiSquare> {
     let (mut sum, mut classes) = (0.0, 0);
     for (observed, expected) in parts {

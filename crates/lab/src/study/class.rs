@@ -260,7 +260,7 @@ impl NumberComparison<'_> {
     fn one_run_verdict(&self, mean_verdict: NotedVerdict) -> NotedVerdict {
         let n = self.ours.runs as f64;
         let freedom = self.ours.runs.saturating_sub(1).max(1);
-        // The deviation combines the spread of a run of the paper's duration with the uncertainty of our mean.
+        // The deviation combines the variation between runs of the paper's duration with the uncertainty of our mean.
         let deviation = self.spread * libm::sqrt(self.paper.times_shorter.max(1.0) + 1.0 / n);
         let half = quantile(freedom) * deviation;
         // A count that was always 0 may be 1 in the next run. A quantity that never varied is assumed to stay constant.

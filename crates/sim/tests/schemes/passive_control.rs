@@ -25,7 +25,7 @@ static INFO: Info = Info {
 pub(super) struct Log {
     /// Time of each ACK, with the estimates of all observing controls at that time, bytes/s.
     pub(super) rates: Vec<(Time, Vec<f64>)>,
-    /// Time of each loss that the determining control handles, and cwnd in bytes before and after its reaction.
+    /// Time of each loss that the control which sets cwnd handles, and cwnd in bytes before and after its reaction.
     pub(super) losses: Vec<(Time, [u64; 2])>,
 }
 

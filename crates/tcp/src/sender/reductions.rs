@@ -116,7 +116,7 @@ impl Reductions {
         ecn_reduction.is_none()
     }
 
-    /// Ends a reduction by a mark if the ACK number `una` covers all data sent before the mark.
+    /// Ends a reduction that a mark has caused, if the ACK number `una` covers all data sent before the mark.
     #[inline]
     pub(super) fn on_ack(&mut self, una: u64) {
         if una >= self.until {
