@@ -162,7 +162,9 @@ impl ImportResult {
         match (&self.queue, &options.assumed.queue) {
             (Some(queue), _) => queue.clone(),
             (None, Some(queue)) => Sourced::new(queue.clone(), "given"),
-            (None, None) => Sourced::new("1 bdp".to_owned(), "assumed: the recording has no queue"),
+            (None, None) => {
+                Sourced::new("1 bdp".to_owned(), "assumed: the recording does not give the queue's size")
+            }
         }
     }
 

@@ -58,7 +58,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 /// Range of `silence`. With 0 s, the station would send endless probes at one instant.
 pub(crate) const SILENCE: Unit = Unit::Duration(Duration::from_millis(1), Duration::from_secs(60));
 
-/// Rate limit: below this planned rate, the station treats the link as in an outage.
+/// Outage threshold: while the link's planned rate is below this value, the station treats the link as in an outage.
 pub(crate) const AWAY: Parameter = Parameter {
     name: "away",
     unit: Unit::Rate,

@@ -160,8 +160,8 @@ fn a_timer_keeps_a_train_going() {
     // at 12 ms begins a train, because 12 + 20 ms is later than 26 + 5 ms.
     arrive(&config(5), &[(0, FULL), (4, FULL), (12, FULL)], &[20, 26, 32]);
     // A packet at 11 ms still belongs to the train, because 11 + 20 ms is not later than 26 + 5 ms. But the train has no
-    // opportunity left for this packet: it is released max(20, 6) ms after its arrival, and the heavy trace sends it at
-    // 40 ms.
+    // opportunity left for this packet. The packet is released 20 ms after its arrival (the later of the base delay, 20 ms,
+    // and the last opportunity, 6 ms), and the heavy trace sends it at 40 ms.
     arrive(&config(5), &[(0, FULL), (4, FULL), (11, FULL)], &[20, 26, 40]);
 }
 

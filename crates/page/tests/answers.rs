@@ -96,7 +96,7 @@ fn a_window_gives_its_part_and_says_where_it_stops() {
     let sent = column(&columns, "data.sent_s");
     assert!(!sent.is_empty() && sent.iter().all(|at| (1.0..=2.0).contains(at)), "{sent:?}");
     assert_eq!(header["segments_to_s"], json!(2.0));
-    // There is only one link, so each data segment has one passage. ACKs have further passages.
+    // There is only one link, so each data segment has one passage. The remaining passages are those of ACKs.
     let data = column(&columns, "hop.data").iter().filter(|is| **is == 1.0).count();
     assert_eq!(data, sent.len());
     let (header, columns) = run(&mut lab, begin(1.0, 2.0, 50), usize::MAX);

@@ -122,8 +122,8 @@ impl Sockets {
         )
     }
 
-    /// Waits until a datagram arrives, but not beyond `until`. With `for_room` the wait also ends when the send buffer
-    /// has room.
+    /// Waits until a datagram arrives, at most until `until`. With `for_room` the wait also ends when the send buffer has
+    /// room, and may last 5 ms even if `until` is earlier.
     pub(crate) fn wait(&self, until: Time, for_room: bool) {
         let most =
             until.since(self.now()).max(if for_room { Duration::from_millis(5) } else { Duration::ZERO });

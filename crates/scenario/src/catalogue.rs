@@ -6,8 +6,9 @@ use crate::problem::Problem;
 use lasthop_base::SeamInfo;
 use std::sync::Arc;
 
-/// Mechanisms that a scenario can name. [`Catalogue::default`] has the mechanisms of this project. Mechanisms that a
-/// caller adds work in documents, `set`, messages, lists and the schema exactly like the others.
+/// Mechanisms that a scenario can name. [`Catalogue::default`] has the mechanisms of this project. A caller can
+/// add mechanisms. Added mechanisms behave exactly like the others: in documents, in `set`, in messages, in lists and in
+/// the schema.
 ///
 /// ```
 /// use lasthop_base::{Info, Mechanism};

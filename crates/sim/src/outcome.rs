@@ -111,8 +111,8 @@ pub struct TransferOutcome {
     pub is_complete: bool,
     /// Size of the transfer or response, bytes.
     pub bytes: u64,
-    /// Time that the transfer takes at least on the path: handshake, propagation, and transmission at the mean rate of
-    /// the slowest link, without queueing, losses and slow start, s.
+    /// Shortest time of the transfer on the path, s: handshake, propagation, and transmission at the mean rate of the
+    /// slowest link, without queueing, losses and slow start.
     pub idle_s: f64,
 }
 

@@ -219,8 +219,9 @@ impl ObservedFlow {
         }
     }
 
-    /// Reports a gap in decisions. Windows that the kernel advertised during the gap may be unknown. The right edge
-    /// therefore follows the kernel's windows for 100 ms, until ACKs held during the gap have left.
+    /// Reports a time in which the agent made no decisions. Windows that the kernel advertised in this time may be
+    /// unknown. The right edge therefore follows the kernel's windows for the next 100 ms: by then, ACKs that were held
+    /// have left.
     pub fn lapse(&mut self, now: Time) {
         self.lapsed = Some(now);
     }

@@ -9,8 +9,8 @@ use std::io::{self, Read};
 
 /// Undo the changes that a killed emulation made to this machine.
 ///
-/// Waits until the emulation closes its pipe to standard input. Does nothing if the emulation has reported on this pipe
-/// that the changes are already undone.
+/// Reads standard input, a pipe from the emulation, until the emulation closes the pipe. Does nothing if the emulation
+/// has reported on the pipe that the changes are already undone.
 #[derive(Args)]
 pub(crate) struct Tidy {}
 

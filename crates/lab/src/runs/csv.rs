@@ -168,7 +168,7 @@ pub const COLUMNS: &[SampleColumn] = &[
     },
     SampleColumn {
         name: "lost_tag_drop",
-        doc: "packets of the flow dropped so far to signal another packet's overflow",
+        doc: "tagged packets of the flow dropped so far as a notice that another packet was lost at the full queue",
         of: |flow| lost(flow, LossReason::TagDrop),
     },
     SampleColumn {

@@ -32,7 +32,10 @@ const OBJECTS: &[(&str, &str)] = &[
     ("p50", "completed_s: time in which half of all transfers were complete, s; null if fewer completed"),
     ("p95", "completed_s: time in which 95 % were complete, s; null if fewer completed"),
     ("p99", "completed_s: time in which 99 % were complete, s; null if fewer completed"),
-    ("max_follow_up_s", "completed_s: longest observation of any transfer, s; every null quantile is longer"),
+    (
+        "max_follow_up_s",
+        "completed_s: longest time for which any transfer was observed, s; a quantile that is null is larger",
+    ),
     (
         "distribution",
         "completed_s: pairs of a time, s, and the share complete by then (0 to 1), at hundredths; needs two transfers",

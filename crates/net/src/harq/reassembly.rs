@@ -38,7 +38,7 @@ impl Reassembly {
         self.deadline
     }
 
-    /// Handles bytes that arrive or are given up. Appends those of these bytes that were missing until now to `new`.
+    /// Handles bytes that arrive or are given up. Appends to `new` the parts of `bytes` that were missing until now.
     pub(super) fn on_bytes(&mut self, now: Time, bytes: Span, new: &mut Vec<Span>) {
         self.fill(Span { end: bytes.end.min(self.highest).max(bytes.start), ..bytes }, new);
         if bytes.end > self.highest {

@@ -37,9 +37,8 @@ fn pair(recovery: &str, others: &str) -> (f64, f64, u64) {
     (jain, share, lost)
 }
 
-/// All losses are congestion losses in a shared queue. A sender that delays its window reduction by a round trip (DCR)
-/// or by a window (NCR) must not take bandwidth from a sender that reduces at once. NCR sends up to two thirds of a
-/// window before it reduces the window. Compared with two SACK flows, NCR causes a quarter more drops, and DCR 1 %
+/// All losses are congestion losses in a shared queue. A sender that delays its window reduction, by a round trip
+/// (DCR) or until two thirds of a window are reported (NCR), must not take bandwidth from a sender that reduces at once. Compared with two SACK flows, NCR causes a quarter more drops, and DCR 1 %
 /// more.
 #[test]
 fn who_waits_before_a_reduction_is_fair_to_who_does_not() {

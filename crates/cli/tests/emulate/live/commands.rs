@@ -152,7 +152,7 @@ fn what_does_nothing_here_is_said_once() {
         "{said}"
     );
     assert_eq!(run(&["umts"]).0, serde_json::json!([]));
-    // Queues in Mahimahi are unlimited, so its flags give a note.
+    // Mahimahi's queues are unlimited and Lasthop's are not, so the flags `--up` and `--down` print a note.
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace");
     std::fs::write(&trace, "1\n2\n3\n").unwrap();

@@ -120,8 +120,8 @@ fn with_the_outer_one_the_inner_one_goes() {
             let children = children.split_whitespace().map(|pid| pid.parse().unwrap());
             children.filter(|pid| namespaces_of(*pid).len() == 1).collect()
         };
-        // `seconds` is an argument of three processes: of the inner command and of both emulations. Three processes
-        // also have this argument a moment earlier, before a forked process becomes the inner emulation.
+        // Three processes have the argument `seconds`: the inner command and both emulations. The count is already three
+        // just before a forked process becomes the inner emulation, so the second condition is needed, too.
         wait_until("the inner emulation runs", || processes_with(seconds) == 3 && inner().len() == 1);
         let inner = inner();
         assert_eq!(namespaces_of(outer.id()).len(), 2);

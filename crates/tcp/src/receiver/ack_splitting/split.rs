@@ -195,7 +195,8 @@ mod tests {
     #[test]
     fn the_number_follows_the_uplink_queue() {
         // Fig. 5, Eq. 4 and 5: the first packet causes 1 ACK. If the queue is empty, a later packet causes one ACK more
-        // than have left the queue. Otherwise the number of waiting ACKs is subtracted.
+        // than have left the queue. Otherwise the number of waiting ACKs is subtracted. s_queue: ACKs in the queue after
+        // the previous step, waiting ones and new ones. The ACKs that have left are s_queue less those that wait now.
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         split.on_loss(Cause::Wireless, &path(100.0));
         let mut step = |waiting: u32, after: Backlog| {

@@ -174,8 +174,8 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// Returns the growth of a cwnd of 1000 segments in a round trip, segments, and the share of cwnd that remains
-    /// after a loss. The queueing delay is `delay_ms` for eight round trips before. The smallest RTT is 100 ms, and the
+    /// Returns by how many segments a cwnd of 1000 segments grows in one round trip, and the share of cwnd that remains
+    /// after a loss. The queueing delay has been `delay_ms` for the eight preceding round trips. The smallest RTT is 100 ms, and the
     /// largest queueing delay is 100 ms.
     fn at(delay_ms: f64) -> (f64, f64) {
         let mut path = Rounds::of(&MECHANISM, 1000);

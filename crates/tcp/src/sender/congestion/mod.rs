@@ -140,8 +140,8 @@ pub struct LossEvent {
     pub window: u64,
     /// Whether the duplicate ACK that reveals the loss echoes a congestion mark.
     pub marked: bool,
-    /// At a timeout: bytes still in flight. Controls that follow OnEnterRTO of BBR's draft or Linux set cwnd to these
-    /// bytes plus one segment. The value is 0 for RFC 5681 §3.1.
+    /// At a timeout: bytes still in flight. A control that follows Linux, or OnEnterRTO of BBR's draft, sets cwnd to these
+    /// bytes plus one segment. The value is 0 if the scenario selects the rule of RFC 5681 §3.1 (cwnd of one segment).
     pub still_in_flight: u64,
 }
 

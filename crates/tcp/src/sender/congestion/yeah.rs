@@ -8,7 +8,7 @@
 //!   of W (precautionary decongestion). W does not fall below the estimated cwnd of a competing Reno flow.
 //!
 //! A loss removes Q segments, but at least W / 8 and at most W / 2. After `rho` consecutive round trips in slow mode,
-//! Reno flows compete, and a loss removes W / 2.
+//! the control assumes that Reno flows compete, and a loss removes W / 2.
 //!
 //! The estimated cwnd of a competing Reno flow begins at W / 2, grows by a segment per round trip in slow mode, and is
 //! halved at a loss.

@@ -242,8 +242,8 @@ mod tests {
         assert!(!undo.is_spurious(), "the third retransmission was not reported by D-SACK yet");
     }
 
-    /// RFC 4015 §3.2: cwnd = min(cwnd_prev, FlightSize + min(bytes acknowledged, IW)), where IW is the initial window.
-    /// ssthresh is at least FlightSize before the timeout.
+    /// After the undo, cwnd = min(cwnd_prev, current FlightSize + min(bytes acknowledged, IW)), where IW is the initial
+    /// window (RFC 4015 §3.2). ssthresh is at least the FlightSize that was outstanding before the timeout.
     #[test]
     fn the_response_limits_the_burst() {
         let from = Level { window: 1000, ssthresh: 2000 };
