@@ -42,9 +42,11 @@ fn a_table_a_capture_and_a_record_become_paths_that_run() {
         assert_eq!(output.status.code(), Some(0), "{name}: {}", stderr_of(&output));
     }
     let scenario = std::fs::read_to_string(folder.join("drive.toml")).unwrap();
-    for said in
-        ["trace = \"drive.down\"", "Assumed: the recording has no queue.", "Measured: the table's rates"]
-    {
+    for said in [
+        "trace = \"drive.down\"",
+        "Assumed: the recording does not give the queue's size.",
+        "Measured: the table's rates",
+    ] {
         assert!(scenario.contains(said), "{said}\n{scenario}");
     }
     let made =
