@@ -1,12 +1,12 @@
-//! Foundations of all other crates, independent of packets.
+//! Types that all other crates use. These types do not depend on packets.
 //!
 //! * [`time`]: instants and durations in integer nanoseconds.
-//! * [`rate`]: bits per second, and transmission times.
-//! * [`random`]: named random streams from one seed.
-//! * [`spread`]: distributions of sizes and times.
+//! * [`rate`]: rates in bits per second, and transmission times.
+//! * [`random`]: named random streams, derived from one seed.
+//! * [`spread`]: probability distributions of sizes and times.
 //! * [`mechanism`]: descriptions of mechanisms, from which scenario keys, `lasthop list` and the JSON Schema are
 //!   derived.
-//! * [`quantity`]: parsing of `45 ms`, `2 Mbit/s`, `1 %`.
+//! * [`quantity`]: parsing of quantities such as `45 ms`, `2 Mbit/s`, `1 %`.
 
 pub mod mechanism;
 pub mod quantity;
@@ -24,5 +24,5 @@ pub use rate::Rate;
 pub use spread::Spread;
 pub use time::{Duration, Time};
 
-/// Hash of this crate's sources, 16 hexadecimal digits.
+/// Hash of the source files of this crate, 16 hexadecimal digits.
 pub const SOURCES: &str = lasthop_sources::hash!();

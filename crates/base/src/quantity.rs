@@ -19,8 +19,8 @@ const TIMES: &[(&str, f64)] = &[
     ("h", 3600.0),
 ];
 
-/// Rate units in bit/s. `kbit` etc. have their meaning in tc(8). `kbps` means kbit/s, as in most programs, not
-/// kilobytes per second as in tc.
+/// Rate units in bit/s. `kbit`, `mbit`, `gbit` and `tbit` have the meaning of tc(8). `kbps` means kbit/s, as in most
+/// programs; in tc(8), `kbps` means kilobytes per second.
 const RATES: &[(&str, f64)] = &[
     ("bit/s", 1.0),
     ("kbit/s", 1e3),
@@ -46,7 +46,7 @@ const RATES: &[(&str, f64)] = &[
     ("Tbit", 1e12),
 ];
 
-/// Ambiguous units, each with its meanings and the unambiguous alternatives.
+/// Units that are rejected as ambiguous. The second field lists the meanings and the unambiguous alternatives.
 const AMBIGUOUS: &[(&str, &str)] = &[
     ("mbps", "megabytes per second in tc, megabits elsewhere; write Mbit/s"),
     ("gbps", "gigabytes per second in tc, gigabits elsewhere; write Gbit/s"),
@@ -71,13 +71,18 @@ const AMOUNTS: &[(&str, f64)] = &[
 ];
 
 const BDP: &str = "bdp";
+<<<<<<< HEAD
 /// Largest multiple of the bandwidth-delay product.
 pub const MAX_BDP: f64 = 10_000.0;
+=======
+/// Largest queue capacity that a scenario may set, as a multiple of the bandwidth-delay product.
+pub const MOST_BDP: f64 = 10_000.0;
+>>>>>>> 7546dd70a63410f6d52805c2cfb621d280abf1aa
 
-/// Splits `12.5 Mbit/s` into the number and the name of the unit.
+/// Splits a text such as `12.5 Mbit/s` into a number and the name of a unit, which may be empty.
 ///
 /// # Errors
-/// If the text does not begin with a number.
+/// If the text does not begin with a number, or if the number is too large.
 pub fn split(text: &str) -> Result<(f64, &str), String> {
     let text = text.trim();
     let is_number = |c: char| c.is_ascii_digit() || "+-._".contains(c);
@@ -120,7 +125,7 @@ fn names(units: &[(&str, f64)]) -> String {
     units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
-/// Kinds of quantities and their unit names, separated by commas.
+/// Returns the kinds of quantities, each with the names of its units, separated by commas.
 pub fn units() -> [(&'static str, String); 3] {
     [("a time", names(TIMES)), ("a rate", names(RATES)), ("an amount", names(AMOUNTS))]
 }
@@ -133,10 +138,10 @@ fn between(value: f64, low: f64, high: f64, shown: impl Fn(f64) -> String) -> Re
     }
 }
 
-/// A time such as `45 ms`.
+/// Parses a time such as `45 ms`.
 ///
 /// # Errors
-/// If the text is not a time, or is negative or above 1e9 s.
+/// If the text is not a time, or if the time is negative or above 1e9 s.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let seconds = scaled(text, TIMES, "45 ms")?;
     match seconds {
@@ -146,10 +151,10 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A rate such as `2 Mbit/s`.
+/// Parses a rate such as `2 Mbit/s`.
 ///
 /// # Errors
-/// If the text is not a rate, or is below 1 bit/s or above 10 Tbit/s.
+/// If the text is not a rate, or if the rate is below 1 bit/s or above 10 Tbit/s.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let bps = scaled(text, RATES, "2 Mbit/s")?;
     let bps = between(bps, 1.0, 1e13, |v| {
@@ -158,20 +163,20 @@ pub fn rate(text: &str) -> Result<Rate, String> {
     Ok(Rate::from_bps(libm::round(bps) as u64))
 }
 
-/// An amount such as `1 MB`.
+/// Parses an amount of data such as `1 MB`. Returns bytes.
 ///
 /// # Errors
-/// If the text is not an amount, or is negative or above 1e18 bytes.
+/// If the text is not an amount, or if the amount is negative or above 1e18 bytes.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let amount = scaled(text, AMOUNTS, "1000 bytes")?;
     let amount = between(amount, 0.0, 1e18, |v| format!("{v} bytes"))?;
     Ok(libm::round(amount) as u64)
 }
 
-/// A queue capacity: an amount such as `64 KB`, or a multiple of the bandwidth-delay product such as `2.5 bdp`.
+/// Parses a queue capacity: an amount such as `64 KB`, or a multiple of the bandwidth-delay product such as `2.5 bdp`.
 ///
 /// # Errors
-/// If the text is neither, or is negative or too large.
+/// If the text is neither an amount nor a multiple, or if the value is negative or too large.
 pub fn room(text: &str) -> Result<Value, String> {
     match bdp(text) {
         Some(number) => between(number, 0.0, MAX_BDP, |v| format!("{v} {BDP}")).map(Value::Bdp),
@@ -188,10 +193,10 @@ pub fn bdp(text: &str) -> Option<f64> {
     }
 }
 
-/// A share such as `0.01` or `1 %`.
+/// Parses a share such as `0.01` or `1 %`. The value is not checked against a range.
 ///
 /// # Errors
-/// If the text is not a number or a percentage.
+/// If the text is neither a number nor a percentage.
 pub fn probability(text: &str) -> Result<f64, String> {
     match split(text)? {
         (number, "") => Ok(number),
@@ -207,10 +212,10 @@ fn plain(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A list of whole numbers such as `14, 26, 28`.
+/// Parses a list of ascending whole numbers such as `14, 26, 28`.
 ///
 /// # Errors
-/// If an item is not a whole number, or the numbers do not ascend.
+/// If an item is not a whole number, or if the numbers do not ascend.
 pub fn counts(text: &str) -> Result<Vec<u64>, String> {
     let mut counts: Vec<u64> = Vec::new();
     for item in text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
@@ -292,8 +297,8 @@ mod tests {
         assert_eq!(room("1BDP"), Ok(Value::Bdp(1.0)));
     }
 
-    /// tc(8), UNITS: bit, kbit, mbit, gbit, tbit are bits per second with decimal prefixes; `bps`, `kbps` etc. mean
-    /// bytes per second.
+    /// In tc(8), "UNITS", `bit`, `kbit`, `mbit`, `gbit` and `tbit` are bits per second with decimal prefixes. `bps`,
+    /// `kbps` etc. are bytes per second.
     #[test]
     fn tcs_units_of_bits_are_taken_and_those_of_bytes_are_named() {
         let bps = |text| rate(text).map(Rate::bps);

@@ -1,24 +1,24 @@
-//! Link and source rates.
+//! Rates of links and of traffic sources.
 
 use crate::time::Duration;
 use std::fmt;
 
-/// Bits per second (1 kbit/s = 1000 bit/s), never zero.
+/// A rate in bits per second, never zero. 1 kbit/s is 1000 bit/s.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Rate(u64);
 
 impl Rate {
-    /// A rate in bit/s; zero becomes 1 bit/s, so that divisions by a rate are defined.
+    /// Returns a rate of `bps` bit/s. Zero yields 1 bit/s, so that a division by a rate is always defined.
     pub const fn from_bps(bps: u64) -> Rate {
         Rate(if bps == 0 { 1 } else { bps })
     }
 
-    /// Bits per second.
+    /// Returns the rate in bits per second.
     pub const fn bps(self) -> u64 {
         self.0
     }
 
-    /// Transmission time of `bytes`, rounded up to the nanosecond.
+    /// Returns the transmission time of `bytes` bytes, rounded up to the nanosecond. Saturates at [`Duration::MAX`].
     pub fn time_for(self, bytes: u64) -> Duration {
         const BIT_NANOS_PER_BYTE: u64 = 8_000_000_000;
         let nanos = match bytes.checked_mul(BIT_NANOS_PER_BYTE) {
@@ -32,7 +32,7 @@ impl Rate {
     }
 }
 
-/// Prints the rate in the largest unit in which it is at least 1: `2 Mbit/s`, `384 kbit/s`.
+/// Prints the rate in the largest unit in which the number is at least 1: `2 Mbit/s`, `384 kbit/s`.
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, per_unit) = match self.0 {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn hasegawas_packet_takes_4_16_ms_on_the_downlink() {
-        // 1040 bytes at 2 Mbit/s (hasegawa §4.1: 6.16 ms less 2 x 1 ms).
+        // 1040 bytes at 2 Mbit/s take 4.16 ms. In hasegawa §4.1, this time plus twice 1 ms is 6.16 ms.
         assert_eq!(Rate::from_bps(2_000_000).time_for(1040), Duration::from_micros(4160));
         assert_eq!(Rate::from_bps(3).time_for(1), Duration::from_nanos(2_666_666_667));
         assert_eq!(Rate::from_bps(1).time_for(u64::MAX), Duration::MAX);

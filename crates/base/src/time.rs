@@ -1,9 +1,9 @@
-//! Time in integer nanoseconds, virtual or real.
+//! Virtual or real time, in integer nanoseconds.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// An instant: nanoseconds since the start of the run.
+/// An instant, in nanoseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Time(u64);
 
@@ -14,32 +14,32 @@ pub struct Duration(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than every event; the value of a stopped timer.
+    /// Instant that is later than every event. A stopped timer has this value.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// The instant `nanos` nanoseconds after the start.
+    /// Returns the instant `nanos` nanoseconds after the start of the run.
     pub const fn from_nanos(nanos: u64) -> Time {
         Time(nanos)
     }
 
-    /// Nanoseconds since the start.
+    /// Returns the nanoseconds since the start of the run.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start.
+    /// Returns the seconds since the start of the run.
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Time since `earlier`; zero if `earlier` is later.
+    /// Returns the time from `earlier` to `self`, or zero if `earlier` is later than `self`.
     pub const fn since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// Rounds up to a multiple of `tick`; zero leaves the instant unchanged.
+    /// Returns the instant rounded up to a multiple of `tick`. If `tick` is zero, returns the instant unchanged.
     ///
-    /// Timers of a host with a coarse clock expire on its ticks (RFC 6298 §4).
+    /// Models the timers of a host with a coarse clock, which expire on ticks of the clock (RFC 6298 §4).
     pub fn round_up(self, tick: Duration) -> Time {
         match tick.0 {
             0 => self,
@@ -49,35 +49,35 @@ impl Time {
 }
 
 impl Duration {
-    /// Zero.
+    /// Span of zero nanoseconds.
     pub const ZERO: Duration = Duration(0);
-    /// The maximum (584 years).
+    /// Longest span (584 years).
     pub const MAX: Duration = Duration(u64::MAX);
 
-    /// A span of `nanos` nanoseconds.
+    /// Returns a span of `nanos` nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Duration {
         Duration(nanos)
     }
 
-    /// A span of `micros` microseconds.
+    /// Returns a span of `micros` microseconds.
     pub const fn from_micros(micros: u64) -> Duration {
         Duration(micros.saturating_mul(1_000))
     }
 
-    /// A span of `millis` milliseconds.
+    /// Returns a span of `millis` milliseconds.
     pub const fn from_millis(millis: u64) -> Duration {
         Duration(millis.saturating_mul(1_000_000))
     }
 
-    /// A span of `secs` seconds.
+    /// Returns a span of `secs` seconds.
     pub const fn from_secs(secs: u64) -> Duration {
         Duration(secs.saturating_mul(1_000_000_000))
     }
 
-    /// A span of `secs` seconds, rounded to the nanosecond; negative values and NaN become zero.
+    /// Returns a span of `secs` seconds, rounded to the nanosecond; negative values and NaN yield zero.
     pub fn from_secs_f64(secs: f64) -> Duration {
         let nanos = secs * 1e9;
-        // Below 2^52 the fraction is exact.
+        // Fast path with the result of `libm::round`: below 2^52, `nanos - whole` is exact.
         if (0.0..4_503_599_627_370_496.0).contains(&nanos) {
             let whole = nanos as i64;
             return Duration(whole as u64 + u64::from(nanos - whole as f64 >= 0.5));
@@ -85,32 +85,32 @@ impl Duration {
         Duration(libm::round(nanos) as u64)
     }
 
-    /// Whole nanoseconds.
+    /// Returns the span in nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds.
+    /// Returns the span in seconds.
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Milliseconds.
+    /// Returns the span in milliseconds.
     pub fn as_millis(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// The difference; zero if `other` is longer.
+    /// Returns `self` minus `other`, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
     }
 
-    /// The absolute difference.
+    /// Returns the absolute difference between `self` and `other`.
     pub const fn abs_diff(self, other: Duration) -> Duration {
         Duration(self.0.abs_diff(other.0))
     }
 
-    /// The span divided by `n`, rounded down; `n` must not be 0.
+    /// Returns the span divided by `n`, rounded down to the nanosecond. `n` must not be 0.
     pub const fn divided_by(self, n: u64) -> Duration {
         Duration(self.0 / n)
     }
@@ -162,7 +162,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Prints the exact value in the largest unit in which it is at least 1: `45 ms`, `6.16 ms`, `1 s`.
+/// Prints the exact span in the largest unit in which the number is at least 1: `45 ms`, `6.16 ms`, `1 s`.
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, per_unit) = match self.0 {
@@ -201,7 +201,8 @@ mod tests {
         }
     }
 
-    /// Rounding agrees with `libm::round`: halves away from zero, saturated at 64 bits.
+    /// `Duration::from_secs_f64` must agree with `libm::round`, which rounds halves away from zero. Results saturate at
+    /// 64 bits.
     #[test]
     fn seconds_are_rounded_to_the_nearest_nanosecond() {
         let mut random = crate::Stream::named(1, "rounding");

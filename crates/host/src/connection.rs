@@ -1,4 +1,4 @@
-//! One connection: an endpoint with its buffers, and the operations that the application requests. `connection/icmp.rs`
+//! One connection: an endpoint, a send buffer, a receive buffer, and the socket operations. `connection/icmp.rs`
 //! handles ICMP errors.
 
 mod icmp;
@@ -13,7 +13,8 @@ use lasthop_tcp::{Arriving, Endpoint, State};
 use lasthop_wire::bytes::{FlowAddresses, Header, Payload, emit};
 use lasthop_wire::{Body, Ecn, Priority, Segment};
 
-/// Time that a closed connection waits for the peer's FIN: Linux's `tcp_fin_timeout`.
+/// Time for which a connection waits for the peer's FIN after the application has closed the handle (`tcp_fin_timeout`
+/// of Linux).
 const ORPHAN_WAIT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Connection {
@@ -26,16 +27,18 @@ pub(crate) struct Connection {
     id: u16,
     /// Whether the application has shut down sending.
     is_sending_shut: bool,
-    /// The last ICMP error. The error is cleared when a segment is delivered (RFC 9293 §3.9.2.2).
+    /// The last ICMP error. Cleared when the peer acknowledges new data or the connection opens (RFC 9293 §3.9.2.2).
     icmp_error: Option<Error>,
-    /// First stream offset that the application will not read. Bytes from this offset on are discarded.
+    /// First stream offset that the application will not read, or `u64::MAX` while reading is not shut down. Bytes from
+    /// this offset on are discarded.
     read_limit: u64,
-    /// Whether the application has closed the handle. The connection lasts until both FINs are acknowledged.
+    /// Whether the application has closed the handle. An orphaned connection continues until the FINs of both sides are
+    /// acknowledged.
     pub(crate) is_orphan: bool,
-    /// Time at which a closed connection stops waiting for the peer's FIN.
+    /// Time at which an orphaned connection stops waiting for the peer's FIN.
     orphan_until: Time,
     is_error_reported: bool,
-    /// Scratch space for the next outgoing segment.
+    /// Scratch space for the segment that `poll_packet` builds.
     segment: Segment,
 }
 
@@ -77,7 +80,7 @@ impl Connection {
             return;
         }
         if self.is_orphan || (self.is_reading_shut() && self.is_sending_shut) {
-            // No application will read the data, so reset the connection (RFC 9293 §3.6.1, MUST-14 of RFC 1122
+            // Data has arrived that no application will read. Therefore reset the connection (RFC 9293 §3.6.1; RFC 1122
             // §4.2.2.13).
             return self.endpoint.abort();
         }
@@ -99,7 +102,7 @@ impl Connection {
         };
     }
 
-    /// Queues bytes to send. Returns the number of bytes that the send buffer accepted.
+    /// Appends bytes to the send buffer. Returns the number of bytes that the send buffer accepted.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         self.check_end()?;
         if self.is_sending_shut || !self.may_write() {
@@ -125,7 +128,7 @@ impl Connection {
         self.end_of_reading()
     }
 
-    /// Like `recv`, but leaves the bytes in the buffer.
+    /// Copies readable bytes like `recv`, but leaves the bytes in the receive buffer.
     pub(crate) fn peek(&mut self, out: &mut [u8]) -> Result<usize, Error> {
         match self.incoming.peek(out, self.next()) {
             0 if !out.is_empty() => self.end_of_reading(),
@@ -149,7 +152,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Shuts down reading. Bytes that have already arrived in order stay readable.
+    /// Shuts down reading. Bytes that have already arrived in order stay readable; later bytes are discarded.
     pub(crate) fn shutdown_read(&mut self) -> Result<(), Error> {
         if !self.is_open() {
             return Err(Error::NotConnected);
@@ -169,14 +172,14 @@ impl Connection {
         self.is_orphan = true;
         self.orphan_until = now + ORPHAN_WAIT;
         if self.unread() > 0 {
-            // Unread bytes are lost, so reset the connection (RFC 2525 §2.17).
+            // The application will not read the unread bytes. Therefore reset the connection (RFC 2525 §2.17).
             return self.endpoint.abort();
         }
         self.is_sending_shut = true;
         self.endpoint.close();
     }
 
-    /// Writes the next packet to `out`. Returns whether there was a packet to send.
+    /// Writes the next packet to `out`. Returns false if the connection has no packet to send now.
     pub(crate) fn poll_packet(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         let mut sent = SendInfo::default();
         if !self.endpoint.poll_segment_into(now, &mut self.segment, &mut sent) {
@@ -204,7 +207,8 @@ impl Connection {
         written.is_ok()
     }
 
-    /// The error that ended the connection, or else the last ICMP error. Each error is returned only once.
+    /// Returns the error that ended the connection. If the connection has not ended, returns the last ICMP error. Each
+    /// error is returned only once.
     pub(crate) fn take_error(&mut self) -> Option<Error> {
         match self.endpoint.ended() {
             Some(_) => self.check_end().err(),
@@ -245,7 +249,7 @@ impl Connection {
         self.incoming.read_so_far()
     }
 
-    /// Offset after the last readable byte.
+    /// Returns the stream offset after the last readable byte.
     fn next(&self) -> u64 {
         self.endpoint.receiver().reassembly().next().min(self.read_limit)
     }
@@ -271,8 +275,8 @@ impl Connection {
         is_end && self.unread() == 0
     }
 
-    /// Returns the connection's error on the first call. Later calls succeed, and the application sees the end of the
-    /// stream.
+    /// Returns the error that ended the connection, on the first call only. Later calls succeed, and the application
+    /// reads the end of the stream.
     fn check_end(&mut self) -> Result<(), Error> {
         let Some(error) = self.error() else { return Ok(()) };
         self.is_error_reported = true;
@@ -289,7 +293,8 @@ impl Connection {
             EndReason::Reset => Some(Error::ConnectionReset),
             EndReason::Aborted => Some(Error::ConnectionAborted),
             EndReason::Unreachable => Some(self.icmp_error.unwrap_or(Error::HostUnreachable)),
-            // An ICMP error is the probable reason for the timeout (RFC 1122 §4.2.4.1; Linux also reports it).
+            // If an ICMP error preceded the timeout, the ICMP error is the probable reason (RFC 1122 §4.2.4.1). Linux
+            // also reports the ICMP error.
             EndReason::TimedOut => Some(self.icmp_error.unwrap_or(Error::TimedOut)),
         }
     }

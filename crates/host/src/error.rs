@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// An error of a socket call, with the meaning of its POSIX name.
+/// An error of a socket call. Each error has the meaning of its POSIX name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// `EAGAIN`: the call is not possible now; [`crate::Host::readiness`] reports when it is.
+    /// `EAGAIN`: the call would block; [`crate::Host::readiness`] reports which calls would not block.
     WouldBlock,
     /// `EBADF`: the handle is closed or invalid.
     BadHandle,
@@ -15,7 +15,8 @@ pub enum Error {
     NotConnected,
     /// `EPIPE`: this side has shut down sending, or the connection has ended.
     BrokenPipe,
-    /// `ECONNREFUSED`: the peer reset the connection attempt, or reported by ICMP that the port or TCP is unreachable.
+    /// `ECONNREFUSED`: the peer reset the connection attempt, or an ICMP error reported that the port or TCP is
+    /// unreachable.
     ConnectionRefused,
     /// `ECONNRESET`: the peer reset the connection.
     ConnectionReset,
@@ -32,12 +33,12 @@ pub enum Error {
     NetworkUnreachable,
     /// `EHOSTUNREACH`: a router reports the host as unreachable or prohibited.
     HostUnreachable,
-    /// `EPROTO`: a router or the peer reports an error in a packet's header.
+    /// `EPROTO`: a router or the peer reports by ICMP that the header of a packet has an error.
     Protocol,
 }
 
 impl Error {
-    /// The name in POSIX's `errno.h`.
+    /// Returns the POSIX name of the error, as in `errno.h`.
     pub const fn posix(self) -> &'static str {
         match self {
             Error::WouldBlock => "EAGAIN",

@@ -1,16 +1,16 @@
-//! The receive buffer: bytes that have arrived and that the application has not read yet.
+//! The receive buffer: bytes that have arrived and that the application has not yet read.
 
 use lasthop_tcp::receiver::reassembly::Reassembly;
 use std::collections::VecDeque;
 
-/// The receive buffer. It holds bytes of the peer's stream from offset `start` on, possibly with holes.
+/// The receive buffer. It stores bytes of the peer's stream from offset `start` on, possibly with holes.
 ///
-/// The buffer does not record which bytes have arrived; only the endpoint's [`Reassembly`] does. Bytes are written only
-/// where none have arrived yet, *before* the endpoint handles the segment. If the endpoint refuses the segment, these
-/// bytes stay unreadable until valid bytes overwrite them.
+/// The endpoint's [`Reassembly`] records which bytes have arrived; the buffer does not. The connection stores the
+/// payload of a segment *before* the endpoint handles the segment. The payload never replaces bytes that have arrived.
+/// If the endpoint rejects the segment, the stored payload stays unreadable until valid bytes overwrite the payload.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    /// Offset of the next byte that the application will read; the SYN has offset 0.
+    /// Stream offset of the next byte that the application will read. The SYN has offset 0.
     start: u64,
     bytes: VecDeque<u8>,
 }
@@ -20,7 +20,7 @@ impl Incoming {
         Incoming { start: 1, bytes: VecDeque::new() }
     }
 
-    /// Returns the number of readable bytes. `next` is the offset up to which the stream is complete.
+    /// Returns the number of readable bytes. `next` is the stream offset after the last readable byte.
     pub(crate) fn readable(&self, next: u64) -> u64 {
         next.saturating_sub(self.start)
     }
@@ -29,12 +29,12 @@ impl Incoming {
         self.start - 1
     }
 
-    /// Stores the payload of a segment that starts at `offset`. Does not store bytes that have already arrived, and
-    /// bytes beyond the window's edge `edge`.
+    /// Stores the payload of a segment that starts at stream offset `offset`. Bytes that have already arrived are not
+    /// stored, nor are bytes beyond the right edge of the window, `edge`.
     pub(crate) fn place(&mut self, offset: u64, payload: &[u8], received: &Reassembly, edge: u64) {
         let end = (offset + payload.len() as u64).min(edge);
         let mut at = offset.max(received.next());
-        // Common case: the segment is in order, and no bytes beyond it have arrived.
+        // Fast path: no bytes are stored beyond a hole, so that all bytes from `at` on are new.
         if !received.has_holes() && at < end {
             return self.write(at, &payload[(at - offset) as usize..(end - offset) as usize]);
         }
@@ -54,7 +54,8 @@ impl Incoming {
         len
     }
 
-    /// Copies readable bytes to `out`. The readable bytes end before offset `next`. The bytes stay in the buffer.
+    /// Copies readable bytes to `out`. The readable bytes end before stream offset `next`. The copied bytes stay in the
+    /// buffer.
     pub(crate) fn peek(&self, out: &mut [u8], next: u64) -> usize {
         let len = (out.len() as u64).min(self.readable(next)) as usize;
         let (first, second) = self.bytes.as_slices();

@@ -1,14 +1,15 @@
-//! A host with TCP sockets. The application uses sockets by handle; the host reads and writes real IPv4 and IPv6
+//! A host with TCP sockets. The application identifies sockets by handles. The host reads and writes real IPv4 and IPv6
 //! packets.
 //!
-//! The TCP endpoint is the same as in the simulator. The crate is for tests, and for programs that communicate with
-//! other TCP implementations. It reads no clock, opens no device and starts no thread. Two callers drive a host:
+//! The TCP endpoint is the endpoint of the simulator. The crate is for tests, and for programs that communicate with
+//! other TCP implementations. The crate reads no clock, opens no device and starts no thread. Two callers drive a host:
 //!
 //! * The application calls [`Host::listen`], [`Host::connect`], [`Host::accept`], [`Host::send`], [`Host::recv`],
-//!   [`Host::shutdown`], [`Host::close`], [`Host::abort`]. Calls that would block return [`Error::WouldBlock`], and
-//!   [`Host::readiness`] reports which calls are possible.
-//! * The driver calls [`Host::handle_packet`] for each packet that arrives. It calls [`Host::poll_packet`] until `None`
-//!   for packets to send, and [`Host::handle_timeout`] at the time that [`Host::poll_timeout`] returns.
+//!   [`Host::shutdown`], [`Host::close`], [`Host::abort`]. Calls that would block return [`Error::WouldBlock`].
+//!   [`Host::readiness`] reports which calls would not block.
+//! * The driver calls [`Host::handle_packet`] for each packet that arrives. The driver sends the packets that
+//!   [`Host::poll_packet`] returns, until the result is `None`. The driver calls [`Host::handle_timeout`] at the time
+//!   that [`Host::poll_timeout`] returns.
 //!
 //! ```
 //! use lasthop_base::{Duration, Time};
@@ -37,21 +38,22 @@
 //! # Ok::<(), lasthop_host::Error>(())
 //! ```
 //!
-//! `examples/echo.rs` has an echo server and its client.
+//! `examples/echo.rs` contains an echo server and a client of this server.
 //!
 //! # Modules
 //! * [`host`]: the socket operations, lookup of sockets, timers, and the choice of the next packet to send.
-//! * `connection`: an endpoint with its buffers, and handling of ICMP errors; `outgoing`, `incoming`: the two buffers.
-//! * `listener`: connections that wait until the application accepts them.
-//! * `secret_numbers`: initial sequence numbers and ephemeral ports, which must be hard to guess.
+//! * `connection`: an endpoint with its buffers, and handling of ICMP errors; `outgoing`: the send buffer; `incoming`:
+//!   the receive buffer.
+//! * `listener`: a listener and its connections that the application has not accepted yet.
+//! * `secret_numbers`: initial sequence numbers and ephemeral ports, which an attacker must not be able to guess.
 //! * [`info`]: state of a connection, as in Linux's `tcp_info`.
-//! * [`options`], [`error`]: options of sockets, and errors of socket calls.
+//! * [`options`]: options of sockets; [`error`]: errors of socket calls.
 //!
 //! # Not modelled
-//! UDP, IP fragments, SYN cookies (a full backlog ignores SYNs), urgent data and TCP Fast Open are not modelled. The
-//! host handles ICMP errors about TCP, but sends no ICMP and does not answer pings. A path MTU from ICMP applies only
-//! to the connection that the error concerns, until that connection ends. The host does not probe for a larger MTU (RFC
-//! 1191 §6.3).
+//! UDP, IP fragments, SYN cookies, urgent data and TCP Fast Open are not modelled. If the backlog is full, the host
+//! drops SYNs. The host handles ICMP errors about TCP, but sends no ICMP messages and does not answer pings. A path MTU
+//! reported by ICMP applies only to the connection that the error concerns, until that connection ends. The host does
+//! not probe for a larger MTU (RFC 1191 §6.3).
 
 pub mod error;
 pub mod host;

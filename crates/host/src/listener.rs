@@ -1,4 +1,4 @@
-//! Connections of a listener that wait until the application accepts them.
+//! A listener and its connections that the application has not accepted yet.
 
 use crate::host::Handle;
 use crate::options::Options;
@@ -6,12 +6,12 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 pub(crate) struct Listener {
-    /// Local address and port. An unspecified address means any address of the host.
+    /// Local address and port. The unspecified address stands for all addresses of the host.
     pub(crate) local: SocketAddr,
     pub(crate) options: Options,
     backlog: usize,
     opening: usize,
-    /// Connections that the application can accept, oldest first.
+    /// Open connections that the application can accept, the oldest first.
     ready: VecDeque<Handle>,
 }
 
@@ -20,8 +20,8 @@ impl Listener {
         Listener { local, options, backlog: backlog.max(1), opening: 0, ready: VecDeque::new() }
     }
 
-    /// Whether another SYN may open a connection. Half-open connections also count towards the backlog, which limits
-    /// the cost of a SYN flood.
+    /// Whether another SYN may open a connection. Half-open connections also count towards the backlog, in order to
+    /// limit the cost of a SYN flood.
     pub(crate) fn has_room(&self) -> bool {
         self.opening + self.ready.len() < self.backlog
     }

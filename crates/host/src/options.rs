@@ -1,29 +1,30 @@
-//! Options of a socket, given when it connects or listens.
+//! Options of a socket. The application passes the options to [`crate::Host::connect`] or [`crate::Host::listen`].
 
 use lasthop_base::{Choice, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::receiver::window;
 use lasthop_wire::bytes::Header;
 
-/// Options of a socket. The options of a listener apply to the connections that it accepts.
+/// Options of a socket. The options of a listener apply to each connection that a SYN to the listener opens.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Configuration of the endpoint: mechanisms, timers, SACK, timestamps, ECN, Nagle (`TCP_NODELAY` is `nagle:
-    /// false`).
+    /// Configuration of the endpoint: mechanisms, timers, SACK, timestamps, ECN, Nagle's algorithm. `nagle: false`
+    /// corresponds to `TCP_NODELAY`.
     ///
-    /// [`Config::segment`] is an upper limit. The host's MTU and [`Options::mss`] may lower the segment size further.
+    /// [`Config::segment`] is an upper limit of the segment size. The host's MTU and [`Options::mss`] may reduce the
+    /// segment size further.
     pub tcp: Config,
-    /// `TCP_MAXSEG`: largest MSS in bytes that the host announces, at least 64.
+    /// `TCP_MAXSEG`: largest MSS that the host advertises, bytes, at least 64.
     pub mss: Option<u16>,
-    /// `SO_SNDBUF`: largest number of bytes, at least 1, that the application has written and the peer has not
-    /// acknowledged.
+    /// `SO_SNDBUF`: size of the send buffer, bytes, at least 1. The buffer stores bytes that the application has
+    /// written and that the peer has not acknowledged.
     pub send_buffer: usize,
-    /// `SO_RCVBUF`: largest number of bytes that the application has not read, from 1 to 1 GiB. If `None`, the
-    /// mechanism of the advertised window sets the size of the buffer.
+    /// `SO_RCVBUF`: size of the receive buffer, from 1 byte to 1 GiB. The buffer stores bytes that the application has
+    /// not read. If `None`, the mechanism `window` of the endpoint's configuration determines the size.
     pub receive_buffer: Option<u64>,
-    /// `IP_TOS` without its ECN bits: the differentiated services code point, 0 to 63.
+    /// Differentiated services code point, 0 to 63: `IP_TOS` without the ECN bits.
     pub dscp: u8,
-    /// `IP_TTL`, or the hop limit of IPv6: 1 to 255, by default 64 (RFC 9293 MUST-49).
+    /// `IP_TTL`, or the hop limit of IPv6, hops: 1 to 255, by default 64 (RFC 9293 MUST-49).
     pub ttl: u8,
 }
 
@@ -41,7 +42,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Smallest MSS that an application may set, bytes. Attacks use smaller values (CVE-2019-11479).
+    /// Smallest MSS that an application may set, bytes. Attackers use smaller values for denial of service
+    /// (CVE-2019-11479).
     pub const SMALLEST_MSS: u16 = 64;
 
     /// Whether every option is in its range.
@@ -53,7 +55,7 @@ impl Options {
             && self.ttl > 0
     }
 
-    /// The endpoint's configuration if a packet has `room` bytes for payload and TCP options.
+    /// Returns the endpoint's configuration. `room` is the space of a packet for payload and TCP options, bytes.
     pub(crate) fn config(&self, room: u32) -> Config {
         let mut config = self.tcp.clone();
         let announced = self.mss.map_or(room, |mss| room.min(u32::from(mss)));

@@ -1,11 +1,11 @@
-//! The send buffer: bytes that are written and not yet acknowledged.
+//! The send buffer: bytes that the application has written and that the peer has not acknowledged.
 
 use std::collections::VecDeque;
 
-/// The send buffer. It holds bytes of the stream from offset `start` on.
+/// The send buffer. It stores the bytes of the application's stream from offset `start` on.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    /// Offset of the first stored byte; the SYN has offset 0.
+    /// Stream offset of the first stored byte. The SYN has offset 0.
     start: u64,
     bytes: VecDeque<u8>,
     capacity: usize,
@@ -30,7 +30,8 @@ impl Outgoing {
         taken
     }
 
-    /// Removes the bytes before offset `una`, which the peer has acknowledged. Returns whether any byte was removed.
+    /// Removes the bytes before stream offset `una`, which the peer has acknowledged. Returns whether at least one byte
+    /// was removed.
     pub(crate) fn acknowledged(&mut self, una: u64) -> bool {
         let gone = una.saturating_sub(self.start).min(self.bytes.len() as u64);
         self.bytes.drain(..gone as usize);
@@ -38,7 +39,8 @@ impl Outgoing {
         gone > 0
     }
 
-    /// The stored bytes from an offset on, at most `len`. The result has two parts, because the buffer is circular.
+    /// Returns the stored bytes from stream offset `offset` on, at most `len` bytes. The result has two consecutive
+    /// parts, because the buffer is circular.
     pub(crate) fn slices(&self, offset: u64, len: usize) -> (&[u8], &[u8]) {
         let (first, second) = self.bytes.as_slices();
         let from = offset.saturating_sub(self.start) as usize;

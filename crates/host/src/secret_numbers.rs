@@ -1,4 +1,4 @@
-//! Numbers that an attacker off the path must not guess: initial sequence numbers and ephemeral ports.
+//! Initial sequence numbers and ephemeral ports, which an off-path attacker must not be able to guess.
 
 use lasthop_base::Time;
 use lasthop_wire::Seq;
@@ -8,10 +8,11 @@ use std::net::{IpAddr, SocketAddr};
 
 /// First ephemeral port (RFC 6335 §6).
 const FIRST_EPHEMERAL: u16 = 49152;
+/// Number of ephemeral ports.
 const EPHEMERAL: u16 = u16::MAX - FIRST_EPHEMERAL + 1;
 
-/// Distance from the last sequence number of an earlier connection to the initial number of a new connection. This
-/// distance is used if the clock has not yet passed the earlier number.
+/// Distance from the last sequence number of an earlier connection to the initial sequence number of a new connection.
+/// Used if the number that the clock yields is not after the last number of the earlier connection.
 const BEHIND: u64 = 64_000;
 
 pub(crate) struct SecretNumbers {
@@ -24,9 +25,9 @@ impl SecretNumbers {
         SecretNumbers { secret, opened: 0 }
     }
 
-    /// Returns an initial sequence number: a clock with ticks of 4 µs, plus a keyed hash of both ends (RFC 9293 §3.4.1,
-    /// RFC 6528 §3). The result lies after `after`, the last number of an earlier connection between the same ends (RFC
-    /// 9293 §3.6.1).
+    /// Returns an initial sequence number: a clock with ticks of 4 µs, plus a keyed hash of the two ends (RFC 9293
+    /// §3.4.1, RFC 6528 §3). If an earlier connection between the same ends has the last sequence number `after`, the
+    /// result is after that number (RFC 9293 §3.6.1).
     pub(crate) fn initial(
         &self,
         now: Time,
@@ -46,8 +47,8 @@ impl SecretNumbers {
         self.hash(b's', Some(local), remote)
     }
 
-    /// Returns all ephemeral ports, in the order in which the host should try them. The first port is a hash of the
-    /// destination plus the number of earlier calls (RFC 6056 §3.3.3).
+    /// Returns all ephemeral ports, in the order in which the host should try the ports. The first port is a keyed hash
+    /// of the destination plus the number of earlier calls (RFC 6056 §3.3.3).
     pub(crate) fn ports(&mut self, remote: SocketAddr) -> impl Iterator<Item = u16> + use<> {
         let first = (self.hash(b'p', None, remote) as u16).wrapping_add(self.opened);
         self.opened = self.opened.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! Errors of socket calls, identified by their POSIX names.
+//! Tests of the errors that socket calls return. The errors have the meaning of their POSIX names.
 
 mod world;
 
@@ -14,7 +14,7 @@ use world::{CLEAN, World, client_ip, server_end, text};
 fn nobody_listens_connection_refused() {
     let mut world = World::new(1, CLEAN);
     let local = world.client.connect(world.now, None, server_end(), &Options::default()).unwrap();
-    // During the handshake Linux and FreeBSD return EAGAIN. They return ENOTCONN only before connect.
+    // During the handshake, Linux and FreeBSD return EAGAIN. Linux and FreeBSD return ENOTCONN only before `connect`.
     assert_eq!(world.client.recv(local, &mut [0; 1]), Err(Error::WouldBlock));
     assert_eq!(world.client.peek(local, &mut [0; 1]), Err(Error::WouldBlock));
     assert_eq!(world.client.send(local, b"x"), Err(Error::WouldBlock));
@@ -125,11 +125,11 @@ fn a_flood_of_syns_costs_no_more_than_the_backlog() {
     let clients: Vec<_> =
         (0..20).map(|_| world.client.connect(world.now, None, server_end(), &options).unwrap()).collect();
     world.run_for(Duration::from_millis(50));
-    assert_eq!(world.server.sockets(), 5, "the listener and its backlog");
+    assert_eq!(world.server.sockets(), 5, "one listener and four connections");
     assert_eq!(world.server.counters().backlog_full, 16);
     let open = clients.iter().filter(|client| world.client.readiness(**client).unwrap().writable).count();
     assert_eq!(open, 4);
-    // As connections are accepted, the backlog has room again, and retransmitted SYNs open further connections.
+    // Accepted connections do not count towards the backlog. Therefore retransmitted SYNs open further connections.
     let mut accepted = 0;
     for _ in 0..200 {
         while world.server.accept(listener).is_ok() {
@@ -144,7 +144,8 @@ fn a_flood_of_syns_costs_no_more_than_the_backlog() {
 fn a_packet_of_no_connection_is_answered_with_a_reset_and_noise_with_nothing() {
     let mut world = World::new(7, CLEAN);
     let (local, remote, _) = world.connect(&Options::default(), &Options::default());
-    // The server forgets the connection, which is then half-open (RFC 9293 §3.5.1).
+    // The server aborts, but the path drops its RST. The connection is then half-open (RFC 9293 §3.5.1): it exists only
+    // at the client.
     world.cut = true;
     world.server.abort(remote).unwrap();
     world.run_for(Duration::from_millis(50));
@@ -174,7 +175,7 @@ fn ipv6_too() {
     world.run_for(Duration::from_millis(50));
     let mut bytes = [0; 9];
     assert_eq!(world.server.recv(remote, &mut bytes), Ok(3));
-    // 1500 bytes less 40 for the IPv6 header, 20 for TCP and 12 for timestamps.
+    // The MTU of 1500 bytes contains 40 bytes of IPv6 header, 20 bytes of TCP header and 12 bytes of timestamps.
     assert_eq!(world.client.info(local).unwrap().snd_mss, 1428);
 }
 
@@ -208,7 +209,7 @@ fn keep_alive_notices_that_the_peer_is_gone_and_options_change_an_open_connectio
     let keep_alive = KeepAlive { idle: second * 10, interval: second, probes: 3 };
     world.client.set_keep_alive(world.now, local, Some(keep_alive)).unwrap();
     world.run_for(second * 100);
-    assert_eq!(world.client.take_error(local), Ok(None), "the peer answers");
+    assert_eq!(world.client.take_error(local), Ok(None), "the peer answers the keep-alive probes");
     world.client.set_nodelay(local, true).unwrap();
     for byte in [b"a", b"b"] {
         world.client.send(local, byte).unwrap();
@@ -217,7 +218,7 @@ fn keep_alive_notices_that_the_peer_is_gone_and_options_change_an_open_connectio
     assert_eq!(
         world.server.recv(remote, &mut [0; 9]),
         Ok(2),
-        "the second byte did not wait for an acknowledgement"
+        "without Nagle's algorithm, the second byte does not wait for an acknowledgement"
     );
     world.run_for(second);
     world.cut = true;
@@ -285,5 +286,5 @@ fn syns_from_or_to_many_are_not_answered() {
         assert_eq!(world.server.poll_packet(now), None, "{from} to {to}");
     }
     assert_eq!(world.server.counters().not_for_us, 9);
-    assert_eq!(world.server.sockets(), 2, "the listeners");
+    assert_eq!(world.server.sockets(), 2, "two listeners and no connection");
 }

@@ -1,4 +1,5 @@
-//! ICMP errors (RFC 9293 §3.9.2.2). The host acts on them only as far as they are harmless (RFC 5927).
+//! Tests of the host's reaction to ICMP errors (RFC 9293 §3.9.2.2). Forged errors must not harm a connection (RFC
+//! 5927).
 
 mod world;
 
@@ -19,7 +20,7 @@ use world::{CLEAN, Faults, HostSide, Transfer, World, client_ip, server_end, tex
 const SECOND: Duration = Duration::from_secs(1);
 const ROUND_TRIP: Duration = Duration::from_millis(20);
 
-/// An ICMP message from the router 10.0.0.9 about a packet of the client.
+/// Returns an ICMP message that the router 10.0.0.9 sends to the client about the packet `packet`.
 fn about(packet: &[u8], message: Icmpv4Type) -> Vec<u8> {
     let mut bytes = Vec::new();
     PacketBuilder::ipv4([10, 0, 0, 9], [10, 0, 0, 1], 64)
@@ -37,7 +38,7 @@ fn unreachable(why: Why) -> Icmpv4Type {
     Icmpv4Type::DestinationUnreachable(why)
 }
 
-/// A router that answers each packet of the client with this message and does not forward the packet.
+/// Makes the path a router that drops each packet of the client and sends `message` to the client.
 fn refuse(world: &mut World, message: Icmpv4Type) {
     world.path_hook = Some(Box::new(move |to, packet| match to {
         HostSide::Client => vec![(to, packet)],
@@ -52,7 +53,7 @@ fn connect(world: &mut World) -> Handle {
         .expect("the connection attempt starts")
 }
 
-/// SHLD-26, RFC 5461 §3: a hard error ends a connection attempt at once.
+/// A hard error ends a connection attempt at once (SHLD-26, RFC 5461 §3).
 #[test]
 fn a_hard_error_ends_an_attempt_to_connect() {
     for (why, error) in [
@@ -68,15 +69,15 @@ fn a_hard_error_ends_an_attempt_to_connect() {
         world.run_for(ROUND_TRIP);
         assert_eq!(world.client.info(local).unwrap().state, State::Closed, "{why:?}");
         assert_eq!(world.client.recv(local, &mut [0; 9]), Err(error), "{why:?}");
-        assert_eq!(world.client.recv(local, &mut [0; 9]), Ok(0), "reported only once");
+        assert_eq!(world.client.recv(local, &mut [0; 9]), Ok(0), "the error is reported only once");
         world.client.close(world.now, local).unwrap();
         world.run_for(SECOND);
         assert_eq!((world.client.sockets(), world.server.counters().packets_in), (0, 0));
     }
 }
 
-/// MUST-56: a soft error does not end an attempt to connect. The error is reported (SHLD-25). If the attempt fails
-/// later, the error is given as the reason.
+/// MUST-56: a soft error does not end a connection attempt. The application can read the soft error (SHLD-25). If the
+/// attempt times out later, the socket reports the soft error.
 #[test]
 fn a_soft_error_is_told_and_no_more() {
     for (message, error) in [
@@ -93,8 +94,12 @@ fn a_soft_error_is_told_and_no_more() {
         world.run_for(ROUND_TRIP);
         assert_eq!(world.client.info(local).unwrap().state, State::SynSent);
         assert_eq!(world.client.soft_error(local), Ok(Some(error)));
-        assert_eq!(world.client.recv(local, &mut [0; 9]), Err(Error::WouldBlock), "the attempt continues");
-        // A stray segment from the peer does not clear the error.
+        assert_eq!(
+            world.client.recv(local, &mut [0; 9]),
+            Err(Error::WouldBlock),
+            "the connection attempt continues"
+        );
+        // A segment from the peer that is not acceptable does not clear the error.
         let stray = Segment { flags: Flags::ACK, ..Segment::default() };
         let ends = world.client.ends(local).unwrap();
         let mut bytes = Vec::new();
@@ -105,7 +110,8 @@ fn a_soft_error_is_told_and_no_more() {
         assert_eq!(world.client.soft_error(local), Ok(Some(error)));
         assert_eq!(world.client.take_error(other), Ok(Some(error)));
         assert_eq!(world.client.take_error(other), Ok(None));
-        // After three minutes of SYNs the attempt fails, and the error is the reason.
+        // After three minutes of SYN retransmissions, the attempt fails. The socket then reports the ICMP error instead
+        // of a timeout.
         world.run_for(SECOND * 200);
         assert_eq!(world.client.take_error(local), Ok(Some(error)));
         assert_eq!(world.client.take_error(local), Ok(None));
@@ -120,8 +126,9 @@ fn a_soft_error_is_told_and_no_more() {
     }
 }
 
-/// RFC 5927 §5.2, RFC 5461: on an open connection a hard error counts as a soft error. If the connection times out
-/// later, the error is the reason, unless a segment was delivered in between.
+/// On an open connection, a hard error is treated as a soft error (RFC 5927 §5.2, RFC 5461). If the connection times
+/// out later, the socket reports the ICMP error. If the peer has acknowledged data since the error, the socket reports
+/// the timeout instead.
 #[test]
 fn no_error_ends_an_open_connection() {
     let client = Options {
@@ -142,7 +149,10 @@ fn no_error_ends_an_open_connection() {
         world.run_for(SECOND);
         assert_eq!(world.client.info(local).unwrap().state, State::Established);
         assert_eq!(world.client.soft_error(local), Ok(Some(Error::ConnectionRefused)));
-        assert!(!world.client.readiness(local).unwrap().readable, "a soft error wakes no reader");
+        assert!(
+            !world.client.readiness(local).unwrap().readable,
+            "a soft error does not make the socket readable"
+        );
         if recovers {
             world.path_hook = None;
             world.run_for(SECOND * 5);
@@ -157,7 +167,7 @@ fn no_error_ends_an_open_connection() {
     }
 }
 
-/// MUST-54, RFC 5927 §4.1: only an error about a segment in flight reaches the connection, in any state.
+/// In every state, the connection handles only errors about segments in flight (MUST-54, RFC 5927 §4.1).
 #[test]
 fn forged_errors_reach_nobody() {
     let mut world = World::new(4, CLEAN);
@@ -193,13 +203,15 @@ fn forged_errors_reach_nobody() {
     forge(&mut world, &elsewhere, syn.seq, unreachable(Why::Port));
     let from_elsewhere = Header { source: SocketAddr::new(client_ip(), 1), ..header };
     forge(&mut world, &from_elsewhere, syn.seq, unreachable(Why::Port));
-    // MUST-55: source quench is ignored, although the message quotes the SYN itself.
+    // MUST-55: the host ignores source quench, even if the message quotes the SYN in flight.
     forge(&mut world, &header, syn.seq, Icmpv4Type::Unknown { type_u8: 4, code_u8: 0, bytes5to8: [0; 4] });
-    // Before the connection is open, only a short SYN was sent. It cannot be too long.
+    // Before the connection is open, the host has sent only a SYN. A SYN cannot exceed the MTU of 600 bytes, so the
+    // host ignores the error.
     forge(&mut world, &header, syn.seq, unreachable(Why::FragmentationNeeded { next_hop_mtu: 600 }));
     assert_eq!(world.client.info(local).unwrap().state, State::SynSent);
 
-    // These are a packet of another host, an ICMP error to another host, and a ping.
+    // The host counts three further messages: an ICMP error about a packet of another host, a ping, and a truncated
+    // ICMP error.
     let stranger = Header { source: SocketAddr::from(([10, 0, 0, 8], 5)), ..header };
     let mut quoted = Vec::new();
     emit(&stranger, &Body::Tcp(syn), Payload::Bytes(&[]), &mut quoted).unwrap();
@@ -214,7 +226,7 @@ fn forged_errors_reach_nobody() {
     assert_eq!(world.client.counters().malformed, 1);
 }
 
-/// On an open connection, an error counts only if its sequence number is from una up to nxt.
+/// An open connection handles an error only if the quoted sequence number is at least SND.UNA and less than SND.NXT.
 #[test]
 fn forged_errors_do_not_reach_an_open_connection() {
     let mut world = World::new(5, CLEAN);
@@ -246,8 +258,8 @@ fn forged_errors_do_not_reach_an_open_connection() {
     }
 }
 
-/// If a hard error answers the SYN-ACK of a half-open connection, the connection ends and its place in the backlog
-/// becomes free.
+/// If a host receives a hard error about the SYN-ACK of a half-open connection, the connection ends and does not count
+/// towards the backlog.
 #[test]
 fn a_hard_error_ends_a_connection_that_is_being_accepted() {
     let mut world = World::new(6, CLEAN);
@@ -265,14 +277,14 @@ fn a_hard_error_ends_a_connection_that_is_being_accepted() {
     }));
     let _ = connect(&mut world);
     world.run_for(ROUND_TRIP * 2);
-    assert_eq!(world.server.sockets(), 1, "the listener");
+    assert_eq!(world.server.sockets(), 1, "only the listener remains");
     world.path_hook = None;
     world.run_for(SECOND * 2);
-    assert!(world.server.accept(listener).is_ok(), "the next SYN uses the free place in the backlog");
+    assert!(world.server.accept(listener).is_ok(), "the backlog has room for the connection of the next SYN");
 }
 
-/// Makes the path a link with the MTU `mtu`, bytes. The link answers longer packets of the client with ICMP type 3,
-/// code 4, which reports the MTU `told`. Returns a counter of the packets that were too long.
+/// Makes the path a link with the MTU `mtu`, bytes. The link drops longer packets of the client and sends ICMP type 3,
+/// code 4, to the client. This ICMP error reports the MTU `told`, bytes. Returns a counter of the dropped packets.
 fn narrow(world: &mut World, mtu: Rc<Cell<usize>>, told: u16) -> Rc<Cell<u32>> {
     let refused = Rc::new(Cell::new(0));
     let count = Rc::clone(&refused);
@@ -292,22 +304,23 @@ fn transfer(world: &mut World, options: &Options, bytes: usize) -> Handle {
     let start = world.now;
     while !transfer.is_over {
         transfer.advance(world);
-        assert!(world.step() || transfer.is_over, "no event is left");
+        assert!(world.step() || transfer.is_over, "no event is pending, but the transfer is incomplete");
         assert!(world.now.since(start) < SECOND * 600, "{} bytes were received", transfer.received.len());
     }
     assert_eq!(transfer.received.len(), bytes);
     local
 }
 
-/// Number of segments of a control's first flight, if the initial window has ten.
+/// Returns the number of segments that a congestion control sends in the first flight, if the configured initial window
+/// is ten segments.
 fn first_flight(control: &Mechanism<congestion::Build>) -> u32 {
     let random = Stream::named(1, "sender");
     let start = congestion::Start { window: 10_000, ssthresh: 1 << 30, mss: 1000, selective: true, random };
     (control.build)(&control.info.defaults(), start).window() as u32 / 1000
 }
 
-/// RFC 1191: the segments of the first flight are too long. The data is retransmitted in shorter segments, without a
-/// timeout and without window reduction.
+/// The segments of the first flight exceed the MTU of the path (RFC 1191). The sender retransmits the data in shorter
+/// segments, without a timeout and without a window reduction.
 #[test]
 fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
     for recovery in recovery::ALL {
@@ -320,18 +333,20 @@ fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
             let local = transfer(&mut world, &options, 200_000);
             let info = world.client.info(local).unwrap();
             let name = (recovery.info.name, congestion.info.name);
-            // 1000 bytes less 40 for the IPv4 and TCP headers and 12 for timestamps.
+            // The MTU of 1000 bytes contains 40 bytes of IPv4 and TCP headers and 12 bytes of timestamps.
             assert_eq!((info.snd_mss, info.timeouts), (948, 0), "{name:?}");
-            // The link also refuses dummy segments of TCP-Peach's first round trip, of which there are at most 64.
+            // In the first round trip, the link also drops dummy segments of TCP Peach, at most 64.
             let dummies = if congestion.info.name == "peach" { 64 } else { 0 };
-            // LEDBAT begins with two segments (RFC 6817 §2.5), the others with ten (RFC 6928).
+            // The initial window of LEDBAT is two segments (RFC 6817 §2.5). The initial window of the other congestion
+            // controls is ten segments (RFC 6928).
             let first = first_flight(congestion);
             let most = first + dummies;
-            // PCC Vivace paces the first window, so the report arrives before its last segments are sent.
+            // PCC Vivace paces the first window. Therefore the ICMP error arrives before the sender sends the last
+            // segments of the window.
             let fewest = if congestion.info.name == "vivace" { 1 } else { first };
             assert!(
                 (fewest..=most).contains(&refused.get()),
-                "{name:?}: {} segments are refused: the initial window, and nothing later",
+                "{name:?}: the link drops {} segments; only those of the first flight should be too long",
                 refused.get()
             );
             let least = if first == 10 { 14_480 } else { 2 * info.snd_mss };
@@ -340,7 +355,8 @@ fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
     }
 }
 
-/// RFC 1191 §5 and §7.1: a router does not report its MTU. The sender tries 1492, 1006 and 552 after 1500.
+/// The router reports no MTU (RFC 1191 §5 and §7.1). After 1500 bytes, the sender tries MTUs of 1492, 1006 and 552
+/// bytes.
 #[test]
 fn an_old_router_does_not_say_its_mtu() {
     let mut world = World::new(9, CLEAN);
@@ -349,8 +365,8 @@ fn an_old_router_does_not_say_its_mtu() {
     assert_eq!(world.client.info(local).unwrap().snd_mss, 552 - 52);
 }
 
-/// RFC 5927 §7.2: a reported MTU may be below a size that was delivered earlier. It is accepted after the
-/// retransmission timer has expired.
+/// A reported MTU may be below the size of a segment that was delivered earlier. The sender accepts the MTU only after
+/// the retransmission timer has expired (RFC 5927 §7.2).
 #[test]
 fn a_path_that_becomes_narrow_is_found_by_the_timer() {
     let mut world = World::new(10, CLEAN);
@@ -370,8 +386,8 @@ fn a_path_that_becomes_narrow_is_found_by_the_timer() {
     assert_eq!(world.client.counters().icmp_ignored, 0);
 }
 
-/// The same ICMP message is forged with valid numbers. The segment size does not change, because longer segments are
-/// delivered.
+/// An attacker forges ICMP errors with an MTU of 576 and valid sequence numbers. The segment size does not change,
+/// because the path delivers longer segments.
 #[test]
 fn a_forged_mtu_changes_nothing_where_longer_segments_get_through() {
     let mut world = World::new(11, CLEAN);
@@ -391,7 +407,8 @@ fn a_forged_mtu_changes_nothing_where_longer_segments_get_through() {
     assert_eq!((info.snd_mss, info.total_retrans, info.timeouts), (1448, 0, 0));
 }
 
-/// An MTU below 552 bytes counts as 552 (as on Linux); an MTU above that of the host is ignored.
+/// A reported MTU below 552 bytes is treated as 552 (as on Linux). A reported MTU that is not below the MTU of the host
+/// has no effect.
 #[test]
 fn absurd_mtus() {
     for (told, mss) in [(68, 500), (300, 500), (552, 500), (1500, 1448), (9000, 1448)] {
@@ -405,7 +422,8 @@ fn absurd_mtus() {
             }
             both
         }));
-        // The message is accepted, because one segment is in flight and nothing is acknowledged yet.
+        // The host accepts the ICMP error, because the quoted segment is in flight and no data has been acknowledged
+        // yet.
         let (local, _, _) = world.connect(&Options::default(), &Options::default());
         world.client.send(local, &text(1448, 1)).unwrap();
         world.run_for(SECOND);
@@ -414,7 +432,7 @@ fn absurd_mtus() {
     }
 }
 
-/// RFC 8201 §4: the host accepts the MTU in "packet too big", but no MTU below 1280.
+/// The host accepts the MTU in "packet too big", but ignores an MTU below 1280 bytes (RFC 8201 §4).
 #[test]
 fn ipv6_too() {
     for (mtu, mss) in [(1400, 1400 - 72), (1280, 1208), (1279, 1428), (0, 1428)] {
@@ -438,7 +456,7 @@ fn ipv6_too() {
         world.run_for(SECOND);
         assert_eq!(world.client.info(local).unwrap().snd_mss, mss, "{mtu}");
     }
-    // The last router reports that the host is unreachable.
+    // The remote host reports that the port is unreachable.
     let mut world = World::new(14, CLEAN);
     world.path_hook = Some(Box::new(|_, packet| {
         let why = etherparse::icmpv6::DestUnreachableCode::Port;
@@ -457,8 +475,8 @@ fn ipv6_too() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-    /// The MTU of the path changes repeatedly, and packets are lost. With any recovery every byte arrives once and in
-    /// order.
+    /// The MTU of the path changes repeatedly, and the path loses packets. With each recovery mechanism, the
+    /// application reads every byte once and in order.
     #[test]
     fn whatever_the_path_takes_the_stream_is_whole(
         seed in any::<u64>(),

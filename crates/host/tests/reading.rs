@@ -13,7 +13,7 @@ use world::{CLEAN, HostSide, World, text};
 
 type Acks = Rc<RefCell<Vec<(u32, u16)>>>;
 
-/// Records the server's pure ACKs. If `strips`, also removes the window scale option from SYNs.
+/// Records the pure ACKs of the server. If `strips` is true, the path removes the window scale option from SYNs.
 fn watch(world: &mut World, strips: bool) -> Acks {
     let acks = Acks::default();
     let noted = Rc::clone(&acks);
@@ -27,7 +27,8 @@ fn watch(world: &mut World, strips: bool) -> Acks {
         }
         let bare = Segment { window_scale: None, ..segment };
         let mut changed = Vec::new();
-        emit(&header, &Body::Tcp(bare), Payload::Bytes(&[]), &mut changed).expect("shorter than it was");
+        emit(&header, &Body::Tcp(bare), Payload::Bytes(&[]), &mut changed)
+            .expect("the packet is valid without the window scale option");
         vec![(to, changed)]
     }));
     acks
@@ -39,7 +40,7 @@ fn read(packet: &[u8]) -> (Header, Segment) {
     (parsed.header, segment)
 }
 
-/// Sends 300,000 bytes to a server with a buffer of 4 MiB that reads 700 bytes at a time. Returns the server's ACKs.
+/// Sends 300,000 bytes to a server that reads 700 bytes at a time. Returns the server's ACKs.
 fn acks_while_reading(strips: bool) -> Vec<(u32, u16)> {
     let mut world = World::new(1, CLEAN);
     let acks = watch(&mut world, strips);
@@ -52,7 +53,10 @@ fn acks_while_reading(strips: bool) -> Vec<(u32, u16)> {
         while let Ok(len) = world.server.recv(remote, &mut buffer) {
             received.extend_from_slice(&buffer[..len]);
         }
-        assert!(world.step() || received.len() == bytes.len(), "no event is left");
+        assert!(
+            world.step() || received.len() == bytes.len(),
+            "no event is pending, but the transfer is incomplete"
+        );
     }
     assert_eq!(received, bytes);
     acks.take()
@@ -62,8 +66,8 @@ fn repeated(acks: &[(u32, u16)]) -> usize {
     acks.windows(2).filter(|pair| pair[0] == pair[1]).count()
 }
 
-/// RFC 5681 §4.2: one ACK for every second of 208 segments (300,000 bytes of 1448 each), and perhaps one for the last
-/// segment.
+/// The server acknowledges at least every second segment (RFC 5681 §4.2). 300,000 bytes need 208 segments of 1448
+/// bytes, and therefore about 104 ACKs.
 #[test]
 fn reading_sends_no_acknowledgement_twice_without_window_scaling() {
     let acks = acks_while_reading(true);
@@ -78,13 +82,14 @@ fn reading_sends_no_acknowledgement_twice_with_window_scaling() {
     assert!((100..=112).contains(&acks.len()), "{} ACKs", acks.len());
 }
 
-/// A full buffer is read 100 bytes at a time. Each window update advances the window by at least two segments.
+/// The server has 100,000 unread bytes and reads 100 bytes at a time. Each window update advances the window by at
+/// least two segments.
 #[test]
 fn a_slow_reader_tells_its_window_in_steps_of_two_segments() {
     let mut world = World::new(2, CLEAN);
     let acks = watch(&mut world, false);
     let (local, remote, _) = world.connect(&Options::default(), &Options::default());
-    world.client.send(local, &text(100_000, 2)).expect("room");
+    world.client.send(local, &text(100_000, 2)).expect("the send buffer has room");
     world.run_for(Duration::from_secs(2));
     acks.borrow_mut().clear();
     let mut buffer = [0; 100];
@@ -95,6 +100,6 @@ fn a_slow_reader_tells_its_window_in_steps_of_two_segments() {
     let acks = acks.take();
     let steps: Vec<u32> = acks.windows(2).map(|pair| u32::from(pair[1].1 - pair[0].1) << 7).collect();
     assert!(steps.iter().all(|step| (2 * 1448..2 * 1448 + 256).contains(step)), "{steps:?}");
-    // The window updates cover 100,000 bytes in steps of two segments.
+    // 100,000 bytes in steps of two segments are about 34 window updates.
     assert!((31..=34).contains(&acks.len()), "{} updates", acks.len());
 }

@@ -1,4 +1,4 @@
-//! Single packets written by hand, and the host's responses.
+//! Tests of the host's responses to hand-written packets.
 
 use lasthop_base::Time;
 use lasthop_host::{Error, Handle, Host, Options};
@@ -37,7 +37,8 @@ fn sent(host: &mut Host) -> Option<(Header, Segment)> {
     Some((parsed.header, segment))
 }
 
-/// Delivers a SYN-ACK that answers the host's SYN. The SYN-ACK is modified by `change`.
+/// Delivers a SYN-ACK in response to the host's SYN. The SYN-ACK has the flags and options of `change`, and the payload
+/// `bytes`.
 fn answer(host: &mut Host, syn: (Header, Segment), change: Segment, bytes: &[u8]) {
     let (Header { source, destination, .. }, Segment { seq, .. }) = syn;
     let answer =
@@ -56,8 +57,8 @@ fn connect(
     (handle, syn.expect("the SYN"))
 }
 
-/// RFC 9293 §3.10.7.2, "fourth": a listener drops segments that have neither SYN nor ACK. Without a listener all
-/// segments are reset (§3.10.7.1).
+/// A listener drops segments that have neither SYN nor ACK (RFC 9293 §3.10.7.2, "fourth"). On a port without a
+/// listener, the host answers every segment except a RST with a RST (§3.10.7.1).
 #[test]
 fn a_listener_drops_what_neither_opens_nor_acknowledges() {
     let mut host = host(1500);
@@ -83,8 +84,8 @@ fn a_listener_drops_what_neither_opens_nor_acknowledges() {
     assert_eq!(answers(80, Flags::SYN), (Some(SYN_ACK), 2));
 }
 
-/// RFC 9293 §3.10.7.3: data on a SYN-ACK is the start of the stream. If the SYN-ACK has a FIN too, the data is the
-/// whole stream.
+/// Data on a SYN-ACK is the start of the peer's stream (RFC 9293 §3.10.7.3). If the SYN-ACK also has a FIN, the data is
+/// the whole stream.
 #[test]
 fn bytes_of_a_syn_ack_are_read() {
     let mut host = host(1500);
@@ -102,7 +103,7 @@ fn bytes_of_a_syn_ack_are_read() {
     assert_eq!(host.recv(whole, &mut buffer), Ok(9));
     assert_eq!(&buffer[..9], b"all of it");
     assert_eq!(host.recv(whole, &mut buffer), Ok(0));
-    // Data on the SYN of a simultaneous open is not acknowledged. The peer retransmits it.
+    // The host does not acknowledge data on the SYN of a simultaneous open. The peer must retransmit the data.
     let (crossed, (header, _)) = connect(&mut host, None, "10.0.0.2:82", &Options::default());
     let syn = Segment { seq: IRS, flags: Flags::SYN, window: 60_000, ..Segment::default() };
     host.handle_packet(NOW, &packet(header.destination, header.source, syn, b"lost"));
@@ -113,8 +114,9 @@ fn bytes_of_a_syn_ack_are_read() {
     assert_eq!(&buffer[..5], b"found");
 }
 
-/// MUST-67: the MSS option has the MTU less the fixed headers. MUST-16: timestamps reduce the peer's MSS by 12 bytes,
-/// but only if they are sent. MUST-15: without an MSS option, the MSS is 536 bytes over IPv4 and 1220 over IPv6.
+/// MUST-67: the value of the MSS option is the MTU less the fixed headers. MUST-16: if the host sends timestamps, the
+/// largest payload is 12 bytes less than the peer's MSS. MUST-15: if the peer sends no MSS option, its MSS is 536 bytes
+/// over IPv4 and 1220 bytes over IPv6.
 #[test]
 fn the_mss_follows_from_the_mtu_the_peer_and_what_is_sent() {
     for (remote, mtu, mss) in
@@ -147,8 +149,9 @@ fn the_mss_follows_from_the_mtu_the_peer_and_what_is_sent() {
     }
 }
 
-/// MUST-43 to MUST-45: the application may choose the local address. The default is the first address of the family,
-/// and the address does not change. MUST-48 and MUST-49: the application sets the DS field and the time to live.
+/// MUST-43 to MUST-45: the application may choose the local address. The default is the first address of the remote
+/// address's family. The local address of a connection never changes. MUST-48 and MUST-49: the application sets the DS
+/// field and the time to live.
 #[test]
 fn the_local_address_and_fields_of_the_ip_header() {
     let mut host = host(1500);
@@ -169,7 +172,7 @@ fn the_local_address_and_fields_of_the_ip_header() {
         }
         assert_eq!(host.ends(handle), Ok(FlowAddresses { source: syn.0.source, destination: end(remote) }));
     }
-    // A listener with an address also receives only packets to that address.
+    // A listener with a specified address receives only packets to that address.
     host.listen(end("10.0.0.3:80"), 4, &options).expect("it listens");
     for (to, flags) in [("10.0.0.3:80", SYN_ACK), ("10.0.0.1:80", Flags::RST | Flags::ACK)] {
         let syn = Segment { flags: Flags::SYN, ..Segment::default() };
@@ -179,27 +182,30 @@ fn the_local_address_and_fields_of_the_ip_header() {
     }
 }
 
-/// MUST-41: a passive open does not affect existing connections, whether it is granted or refused. MUST-42: it is
-/// granted even while a connection with the same local port is in SYN-SENT or SYN-RECEIVED.
+/// MUST-41: a passive open does not affect existing connections, whether the passive open succeeds or fails. MUST-42: a
+/// passive open succeeds even while a connection with the same local port is in SYN-SENT or SYN-RECEIVED.
 #[test]
 fn listening_leaves_connections_alone() {
     let mut host = host(1500);
     let options = Options::default();
     let (handle, syn) = connect(&mut host, Some("10.0.0.1:80"), "10.0.0.2:80", &options);
-    let listener = host.listen(end("10.0.0.1:80"), 4, &options).expect("beside SYN-SENT");
+    let listener = host
+        .listen(end("10.0.0.1:80"), 4, &options)
+        .expect("a listener is possible besides a connection in SYN-SENT");
     answer(&mut host, syn, Segment::default(), b"");
     assert_eq!((host.send(handle, b"x"), host.accept(listener)), (Ok(1), Err(Error::WouldBlock)));
     while sent(&mut host).is_some() {}
-    // While a connection is half open, a listener for all addresses is granted. A second listener with the same address
-    // is refused.
+    // While a connection is in SYN-RECEIVED, a listener for all addresses succeeds. A second listener with the same
+    // address fails.
     let syn = Segment { seq: IRS, flags: Flags::SYN, window: 60_000, ..Segment::default() };
     host.handle_packet(NOW, &packet(end("10.0.0.2:5"), end("10.0.0.1:80"), syn, b""));
     let half = sent(&mut host).expect("the SYN-ACK");
     assert_eq!(host.listen(end("10.0.0.1:80"), 4, &options), Err(Error::AddressInUse));
-    host.listen(end("0.0.0.0:80"), 4, &options).expect("beside SYN-RECEIVED");
+    host.listen(end("0.0.0.0:80"), 4, &options)
+        .expect("a listener is possible besides a connection in SYN-RECEIVED");
     let ack = Segment { seq: IRS.at(1), ack: half.1.seq.at(1), flags: Flags::ACK, ..Segment::default() };
     host.handle_packet(NOW, &packet(end("10.0.0.2:5"), end("10.0.0.1:80"), ack, b"here"));
-    let (accepted, _) = host.accept(listener).expect("the first listener's");
+    let (accepted, _) = host.accept(listener).expect("the first listener has a connection");
     assert_eq!(host.recv(accepted, &mut [0; 9]), Ok(4));
     assert_eq!(host.send(handle, b"y"), Ok(1));
 }

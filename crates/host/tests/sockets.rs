@@ -1,4 +1,4 @@
-//! Socket operations other than sending and receiving.
+//! Tests of socket operations other than sending and receiving.
 
 mod world;
 
@@ -57,7 +57,8 @@ fn a_peek_opens_no_window() {
     assert!(world.server.counters().packets_out > sent);
 }
 
-/// Changed options of a listener apply only to later connections, whether one option is changed or all of them.
+/// If options of a listener change, the new values apply only to later connections. The test changes single options,
+/// then all options.
 #[test]
 fn options_of_a_live_listener_are_inherited() {
     let mut world = World::new(3, CLEAN);
@@ -87,10 +88,22 @@ fn options_of_a_live_listener_are_inherited() {
     world.server.send(before, b"c").unwrap();
     world.server.send(after, b"c").unwrap();
     world.run_for(second * 20);
-    assert_eq!(world.server.take_error(before), Ok(None), "its user timeout is 15 minutes");
-    assert_eq!(world.server.take_error(after), Ok(Some(Error::TimedOut)), "its user timeout was 5 s");
+    assert_eq!(
+        world.server.take_error(before),
+        Ok(None),
+        "the user timeout of this connection is 15 minutes"
+    );
+    assert_eq!(
+        world.server.take_error(after),
+        Ok(Some(Error::TimedOut)),
+        "the user timeout of this connection is 5 s"
+    );
     world.run_for(second * 50);
-    assert_eq!(world.server.take_error(idle), Ok(Some(Error::TimedOut)), "keep-alive, after 53 s");
+    assert_eq!(
+        world.server.take_error(idle),
+        Ok(Some(Error::TimedOut)),
+        "keep-alive ends this connection after 53 s"
+    );
     world.cut = false;
 
     let small = Options { mss: Some(600), ..Options::default() };
@@ -99,11 +112,11 @@ fn options_of_a_live_listener_are_inherited() {
     assert_eq!(world.server.set_options(listener, &wrong), Err(Error::Invalid));
     world.server.set_options(listener, &small).unwrap();
     let (local, _) = again(&mut world);
-    assert_eq!(world.client.info(local).unwrap().snd_mss, 600 - 12, "less the timestamps");
+    assert_eq!(world.client.info(local).unwrap().snd_mss, 600 - 12, "the MSS less 12 bytes of timestamps");
 }
 
-/// SHUT_RD: bytes that arrived before stay readable. Later bytes are acknowledged and discarded, in any order and
-/// amount. The other direction continues.
+/// After `SHUT_RD`, bytes that had already arrived stay readable. Later bytes are acknowledged and discarded, even if
+/// their number exceeds the receive buffer. The opposite direction continues.
 #[test]
 fn the_reading_half_is_closed_alone() {
     let mut world = World::new(4, CLEAN);
@@ -115,11 +128,11 @@ fn the_reading_half_is_closed_alone() {
     world.client.send(local, &text(100_000, 2)).unwrap();
     world.run_for(ROUND_TRIP * 40);
     let info = world.client.info(local).unwrap();
-    assert_eq!((info.bytes_acked, info.unacked_bytes), (100_006, 0), "the peer is not blocked");
+    assert_eq!((info.bytes_acked, info.unacked_bytes), (100_006, 0), "the peer can send all its data");
     assert_eq!(read(&mut world.server, remote), b"before");
     assert_eq!(world.server.recv(remote, &mut [0; 9]), Ok(0));
     assert_eq!(world.server.peek(remote, &mut [0; 9]), Ok(0));
-    assert!(world.server.readiness(remote).unwrap().readable, "the end can be read");
+    assert!(world.server.readiness(remote).unwrap().readable, "the end of the stream can be read");
     let info = world.server.info(remote).unwrap();
     assert_eq!((info.bytes_received, info.bytes_read, info.unread_bytes), (100_006, 6, 0));
     world.server.send(remote, b"after").unwrap();
@@ -133,7 +146,7 @@ fn the_reading_half_is_closed_alone() {
     assert_eq!(world.client.take_error(local), Ok(None));
 }
 
-/// RFC 1122 §4.2.2.13: data for a socket with both halves closed resets the connection.
+/// If data arrives at a socket whose sending and reading are shut down, the connection is reset (RFC 1122 §4.2.2.13).
 #[test]
 fn data_for_a_socket_with_both_halves_closed_resets() {
     let mut world = World::new(5, CLEAN);
@@ -156,8 +169,8 @@ fn halves_of_what_is_not_open_cannot_be_closed() {
     assert_eq!(world.client.shutdown_read(listener), Err(Error::Invalid));
 }
 
-/// When reading is shut down, bytes after a hole become unreadable. Bytes that fill the hole later are not readable
-/// either.
+/// After reading is shut down, bytes beyond a hole never become readable, even if later segments fill the hole. The
+/// bytes of these later segments are not readable, either.
 #[test]
 fn a_hole_when_the_reading_half_is_closed() {
     let mut world = World::new(7, CLEAN);
@@ -165,7 +178,7 @@ fn a_hole_when_the_reading_half_is_closed() {
     let mut count = 0;
     world.path_hook = Some(Box::new(move |to, packet| {
         count += usize::from(packet.len() > 1000);
-        // The path loses the second data segment once.
+        // The path loses the first transmission of the second data segment.
         if packet.len() > 1000 && count == 2 { Vec::new() } else { vec![(to, packet)] }
     }));
     let bytes = text(14_480, 3);

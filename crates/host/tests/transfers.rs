@@ -1,4 +1,5 @@
-//! Each application reads exactly what the other wrote, over paths that lose and reorder packets.
+//! Tests that each application reads exactly the bytes that the peer's application wrote, over paths that lose and
+//! reorder packets.
 
 mod world;
 
@@ -85,9 +86,9 @@ proptest! {
 }
 
 fn both_ways(world: &mut World, client: &Options, server: &Options, up: usize, down: usize) {
-    // At a loss rate of one third, one handshake in a thousand fails.
+    // At a loss rate of one third, about one handshake in a thousand fails.
     let Some((local, remote, listener)) = world.try_connect(client, server) else {
-        assert!(world.faults.lose > 0.0, "the handshake does not end");
+        assert!(world.faults.lose > 0.0, "the handshake fails although the path loses no packets");
         return;
     };
     let (here, there) = ((HostSide::Client, local), (HostSide::Server, remote));
@@ -103,7 +104,10 @@ fn both_ways(world: &mut World, client: &Options, server: &Options, up: usize, d
     while !(up.is_over && down.is_over) {
         up.advance(world);
         down.advance(world);
-        assert!(world.step() || (up.is_over && down.is_over), "no event is left");
+        assert!(
+            world.step() || (up.is_over && down.is_over),
+            "no event is pending, but the transfers are incomplete"
+        );
         assert!(world.now.since(start) < Duration::from_secs(3600), "the transfer takes more than an hour");
     }
     assert_eq!(up.received.len(), up.text.len());
@@ -112,7 +116,11 @@ fn both_ways(world: &mut World, client: &Options, server: &Options, up: usize, d
     world.server.close(world.now, remote).expect("a socket");
     world.server.close(world.now, listener).expect("a socket");
     world.run_for(Duration::from_secs(400));
-    assert_eq!((world.client.sockets(), world.server.sockets()), (0, 0), "a socket is left");
+    assert_eq!(
+        (world.client.sockets(), world.server.sockets()),
+        (0, 0),
+        "a socket remains after both applications have closed all handles"
+    );
 }
 
 #[test]

@@ -1,17 +1,17 @@
 //! AccECN option (RFC 9768 §3.2.3): counters of received bytes, one for each ECN code point.
 
-/// Kind of the option (RFC 9768 §7), which determines the order of its counters.
+/// Order of the counters in an AccECN option. Each order has its own option kind (RFC 9768 §7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CounterOrder {
-    /// AccECN0: ECT(0), CE, ECT(1).
+    /// Option AccECN0: the counters of ECT(0), CE and ECT(1), in this order.
     #[default]
     Ect0First,
-    /// AccECN1: ECT(1), CE, ECT(0).
+    /// Option AccECN1: the counters of ECT(1), CE and ECT(0), in this order.
     Ect1First,
 }
 
 impl CounterOrder {
-    /// The option's kind.
+    /// Returns the option kind for this order.
     pub const fn kind(self) -> u8 {
         match self {
             CounterOrder::Ect0First => 172,
@@ -20,7 +20,7 @@ impl CounterOrder {
     }
 }
 
-/// Content of an AccECN option: up to three counters of 24 bits.
+/// Content of an AccECN option: up to three byte counters of 24 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AccEcnCounters {
     order: CounterOrder,
@@ -28,13 +28,14 @@ pub struct AccEcnCounters {
     values: [u32; 3],
 }
 
-/// Modulus of a counter.
+/// Modulus of the counters, which have 24 bits.
 const WRAPS: u32 = 1 << 24;
+/// Length of a counter in the option, bytes.
 const FIELD: usize = 3;
 
 impl AccEcnCounters {
-    /// Returns an option with the first `fields` (at most 3) byte counters, in the given order. `ect0`, `ce` and `ect1`
-    /// are stored modulo 2^24.
+    /// Returns the content of an option with the first `fields` byte counters (at most 3) of `order`. `ect0`, `ce` and
+    /// `ect1` are stored modulo 2^24.
     pub fn new(order: CounterOrder, fields: u8, ect0: u64, ce: u64, ect1: u64) -> AccEcnCounters {
         let low = |bytes: u64| (bytes % u64::from(WRAPS)) as u32;
         let values = match order {
@@ -47,7 +48,7 @@ impl AccEcnCounters {
         counters
     }
 
-    /// Parses an option's value: whole counters, then padding (RFC 9768 §3.2.3).
+    /// Parses the value of an option: up to three whole counters. Further bytes are ignored (RFC 9768 §3.2.3).
     pub fn read(order: CounterOrder, value: &[u8]) -> AccEcnCounters {
         let mut counters = AccEcnCounters { order, ..AccEcnCounters::default() };
         for (place, bytes) in counters.values.iter_mut().zip(value.chunks_exact(FIELD)) {
@@ -57,37 +58,37 @@ impl AccEcnCounters {
         counters
     }
 
-    /// Order of the counters.
+    /// Returns the order of the counters.
     pub fn order(&self) -> CounterOrder {
         self.order
     }
 
-    /// The counters that the option contains, in their order.
+    /// Returns the counters that the option contains, in the order of the option.
     pub fn as_slice(&self) -> &[u32] {
         &self.values[..usize::from(self.len)]
     }
 
-    /// Number of bytes with ECT(0), modulo 2^24; `None` if the option lacks this counter.
+    /// Returns the counter of bytes received with ECT(0), modulo 2^24. `None` if the option lacks this counter.
     pub fn ect0(&self) -> Option<u32> {
         self.field(if self.order == CounterOrder::Ect0First { 0 } else { 2 })
     }
 
-    /// Number of bytes with CE, modulo 2^24; `None` if the option lacks this counter.
+    /// Returns the counter of bytes received with CE, modulo 2^24. `None` if the option lacks this counter.
     pub fn ce(&self) -> Option<u32> {
         self.field(1)
     }
 
-    /// Number of bytes with ECT(1), modulo 2^24; `None` if the option lacks this counter.
+    /// Returns the counter of bytes received with ECT(1), modulo 2^24. `None` if the option lacks this counter.
     pub fn ect1(&self) -> Option<u32> {
         self.field(if self.order == CounterOrder::Ect1First { 0 } else { 2 })
     }
 
-    /// Length of the option, bytes: 2, 5, 8 or 11.
+    /// Returns the length of the option without padding, in bytes: 2, 5, 8 or 11.
     pub fn bytes(&self) -> usize {
         2 + FIELD * usize::from(self.len)
     }
 
-    /// Length of the option in bytes, padded to a multiple of four.
+    /// Returns the length of the option in bytes, padded to a multiple of four.
     pub fn padded_bytes(&self) -> u32 {
         self.bytes().next_multiple_of(4) as u32
     }
@@ -105,8 +106,8 @@ impl AccEcnCounters {
         self.as_slice().get(index).copied()
     }
 
-    /// Returns a tag and the counters. The tag, which is never 0, holds the order and the number of the counters in one
-    /// byte.
+    /// Returns a tag and the counters. The tag is never 0. The tag encodes the order and the number of the counters in
+    /// one byte.
     pub(crate) fn tagged(&self) -> (u8, [u32; 3]) {
         (1 + self.len + 4 * u8::from(self.order == CounterOrder::Ect1First), self.values)
     }
@@ -144,7 +145,8 @@ mod tests {
         }
     }
 
-    /// §3.2.3: "if … of any other length, implementations MUST use those whole 3-octet fields that fit".
+    /// RFC 9768 §3.2.3: if the option has any other length, "implementations MUST use those whole 3-octet fields that
+    /// fit".
     #[test]
     fn other_lengths_are_padding() {
         let longer = AccEcnCounters::read(CounterOrder::Ect0First, &[0, 0, 1, 0, 0, 2, 0, 0, 3, 9, 9, 9]);

@@ -3,9 +3,9 @@
 //! * [`seq`]: 32-bit sequence numbers and absolute offsets.
 //! * [`segment`]: a TCP segment, its flags and options.
 //! * [`accecn`]: content of the AccECN option.
-//! * [`packet`]: a packet on a link: a segment or a datagram, with its nominal size.
+//! * [`packet`]: a packet on a link: a segment, a datagram or a notice, with its nominal size.
 //! * [`bytes`]: converts segments and datagrams to real packets, and back.
-//! * [`report`]: link information for endpoints; [`per_reason`]: a value per loss reason.
+//! * [`report`]: reasons of packet losses, and link information for endpoints; [`per_reason`]: a value per loss reason.
 
 pub mod accecn;
 pub mod bytes;
@@ -21,5 +21,5 @@ pub use report::{Backlog, LinkReport, LossReason, SenderCounts, UplinkCounts};
 pub use segment::{Flags, LossHint, SackBlocks, Segment, Timestamps};
 pub use seq::Seq;
 
-/// Hash of this crate's sources, 16 hexadecimal digits.
+/// Hash of the source files of this crate, 16 hexadecimal digits.
 pub const SOURCES: &str = lasthop_sources::hash!();

@@ -1,10 +1,10 @@
-//! Packets on links.
+//! Packets on links: content, ECN field, priority and accounting data.
 
 use crate::segment::Segment;
 use crate::seq::Seq;
 use lasthop_base::Time;
 
-/// Number of a flow in the run.
+/// Number that identifies a flow in a simulation run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct FlowId(pub u32);
 
@@ -16,14 +16,14 @@ pub enum Ecn {
     NotEct,
     /// ECN-capable, ECT(0).
     Ect0,
-    /// ECN-capable, ECT(1): the sender responds to marks in proportion (L4S, RFC 9331 §4.1).
+    /// ECN-capable, ECT(1): the identifier of L4S packets (RFC 9331 §4.1).
     Ect1,
     /// Congestion experienced.
     Ce,
 }
 
 impl Ecn {
-    /// The field's two bits (RFC 3168 §5).
+    /// Returns the two bits of the ECN field (RFC 3168 §5).
     pub const fn bits(self) -> u8 {
         match self {
             Ecn::NotEct => 0b00,
@@ -33,7 +33,7 @@ impl Ecn {
         }
     }
 
-    /// Returns the field with the lowest two bits of `bits`; the other bits are ignored.
+    /// Returns the ECN code point of the two lowest bits of `bits`. The other bits are ignored.
     pub const fn of_bits(bits: u8) -> Ecn {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,
@@ -43,55 +43,60 @@ impl Ecn {
         }
     }
 
-    /// Whether the packet counts as L4S (RFC 9331 §5.1): ECT(1), or CE, which may have been ECT(1) before the mark.
+    /// Whether the code point classifies a packet as L4S (RFC 9331 §5.1). ECT(1) is L4S. CE also counts as L4S, because
+    /// the packet may have had ECT(1) before it was marked.
     pub const fn is_l4s(self) -> bool {
         self.bits() & 0b01 != 0
     }
 }
 
-/// Priority in the IP header.
+/// Priority of a packet, sent as the DSCP in the IP header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Priority {
     /// Best effort.
     #[default]
     Normal,
-    /// Lower effort (RFC 8622), the tag of huang's senders (§3.A).
+    /// Lower effort (RFC 8622). Tagged packets have this priority (huang §3.A).
     Low,
 }
 
 /// A packet in flight.
 ///
-/// Fields that links and receivers need come first, those for traces and loss accounting last.
+/// In memory, the fields that links and receivers need come first. Fields for traces and loss accounting come last.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct Packet {
     /// Flow of the packet.
     pub flow: FlowId,
-    /// Index of the packet's route in the run.
+    /// Index of the packet's route in the simulation.
     pub route: u32,
-    /// Nominal size in bytes, with headers as papers count them. Links and error probabilities use this size. The
-    /// headers of a real packet may have another size.
+    /// Nominal size of payload and headers, bytes. Headers count with their real size or with a fixed size, as the
+    /// scenario specifies. Links and bit error probabilities use the nominal size.
     pub wire_bytes: u32,
-    /// Whether the direction is from the flow's source to its destination.
+    /// Whether the packet travels from the flow's source to the flow's destination.
     pub forward: bool,
-    /// ECN field.
+    /// ECN field of the IP header.
     pub ecn: Ecn,
-    /// Whether the packet has a bit error that no link layer detected; the receiver's checksum detects it.
+    /// Whether the packet has a bit error that no link layer detected. The checksum at the receiving host detects this
+    /// error.
     pub damaged: bool,
-    /// Number of hops that the packet has passed on its route.
+    /// Number of hops of its route that the packet has passed.
     pub hop: u8,
-    /// Content.
+    /// Content of the packet: a segment, a datagram or a notice.
     pub body: Body,
-    /// Number of the packet in the run, from 0. Hosts and middleboxes number packets in order of creation (for traces,
-    /// not on the wire).
+    /// Number of the packet in the simulation, from 0, in order of creation by hosts and middleboxes. Only traces use
+    /// this number; real packets do not contain the number.
     pub number: u64,
-    /// Time of arrival at the current link, if measured (not on the wire).
+    /// Time of arrival at the current queueing element, to measure the link delay. Real packets do not contain this
+    /// time.
     pub enqueued_at: Time,
-    /// Whether the packet's sequence range was sent before (ground truth for accounting, not on the wire).
+    /// Whether the packet is a retransmission. This ground truth is for loss accounting; real packets do not contain
+    /// the field.
     pub is_retransmission: bool,
-    /// Whether the packet was sent before the source detected its first loss (ground truth for slow start's overshoot).
+    /// Whether the packet was sent before the source detected its first loss. This ground truth identifies losses that
+    /// the overshoot of the first slow start caused.
     pub before_first_loss: bool,
-    /// Priority.
+    /// Priority of the packet, sent as the DSCP in the IP header.
     pub priority: Priority,
 }
 
@@ -102,23 +107,24 @@ pub enum Body {
     Tcp(Segment),
     /// A datagram of an unresponsive source.
     Datagram {
-        /// Number within the flow, from 0.
+        /// Number of the datagram within the flow, from 0.
         number: u64,
     },
-    /// A notice from a node to an end of the flow, 40 bytes on the wire (our choice).
+    /// A notice from a node on the path to an end of the flow, 40 bytes on the wire (our choice).
     Notice(NodeNotice),
 }
 
-/// Notice from a base station to the sender, in a separate packet.
+/// Notice that a base station sends to the sender in a separate packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeNotice {
-    /// The link that follows the node fails to deliver a packet and retries (EBSN: Bakshi et al. 1997).
+    /// The next link after the base station failed to deliver a packet and retransmits the packet (EBSN: Bakshi et al.
+    /// 1997).
     BadState,
-    /// Data has reached the last hop (LHACK: Cobb and Agrawal 1995).
+    /// Acknowledgement that data has reached the last hop (LHACK: Cobb and Agrawal 1995).
     LastHop {
-        /// Sequence number of the first byte.
+        /// Sequence number of the first byte of the data.
         seq: Seq,
-        /// Payload, bytes.
+        /// Length of the data, bytes.
         len: u32,
     },
 }
@@ -127,7 +133,7 @@ impl NodeNotice {
     /// Size of a notice on the wire, bytes.
     pub const WIRE_BYTES: u32 = 40;
 
-    /// Name in traces.
+    /// Returns the name of the notice in traces.
     pub const fn name(self) -> &'static str {
         match self {
             NodeNotice::BadState => "bad_state",
@@ -137,7 +143,7 @@ impl NodeNotice {
 }
 
 impl Packet {
-    /// The TCP segment, if any.
+    /// Returns the TCP segment if the packet contains one.
     pub fn segment(&self) -> Option<&Segment> {
         match &self.body {
             Body::Tcp(segment) => Some(segment),

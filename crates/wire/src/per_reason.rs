@@ -1,31 +1,31 @@
-//! A value per loss reason.
+//! Values indexed by loss reason.
 
 use crate::report::LossReason;
 use std::ops::{Index, IndexMut};
 
-/// A value for each [`LossReason`], indexed by the reason, such as a number of lost packets.
+/// A value for each [`LossReason`], indexed by the reason, e.g. the number of packets lost for that reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PerReason<T>([T; LossReason::ALL.len()]);
 
 impl<T> PerReason<T> {
-    /// Computes the value of each reason.
+    /// Returns the values that `value` returns for each reason.
     pub fn new(value: impl FnMut(LossReason) -> T) -> PerReason<T> {
         PerReason(LossReason::ALL.map(value))
     }
 
-    /// Reasons and values, in the order of [`LossReason::ALL`].
+    /// Returns pairs of a reason and its value, in the order of [`LossReason::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (LossReason, &T)> {
         LossReason::ALL.into_iter().zip(&self.0)
     }
 }
 
 impl PerReason<u64> {
-    /// Differences between these values and those of `before`.
+    /// Returns the differences between `self` and the earlier values `before`, per reason.
     pub fn since(&self, before: &PerReason<u64>) -> PerReason<u64> {
         PerReason::new(|reason| self[reason] - before[reason])
     }
 
-    /// Sum over all reasons.
+    /// Returns the sum of the values of all reasons.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -49,8 +49,8 @@ impl<T> IndexMut<LossReason> for PerReason<T> {
 mod tests {
     use super::*;
 
-    /// The list `ALL` and the variants are maintained by hand, so their order might differ. Each value must be found
-    /// under its own reason.
+    /// `LossReason::ALL` must list the variants in the order of their declaration, because a reason's index is its
+    /// position in the declaration.
     #[test]
     fn each_reason_has_a_value_of_its_own() {
         let names = PerReason::new(LossReason::name);

@@ -1,24 +1,27 @@
-//! Link information for endpoints, as plain data, so that links and endpoints do not depend on each other.
+//! Reasons of packet losses, and link information for endpoints. These types are plain data, so that the crates of
+//! links and of endpoints do not depend on each other.
 
 use crate::seq::Seq;
 use lasthop_base::Time;
 
-/// True reason of a packet loss. The simulated path knows this reason, but endpoints do not.
+/// True reason of a packet loss. The simulator records this reason, which endpoints cannot observe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LossReason {
-    /// No room in a queue.
+    /// Dropped because a queue was full.
     QueueFull,
-    /// Lost on the radio channel. All ARQ retransmissions of the packet, if any, were lost there, too.
+    /// Lost on the radio channel. If the link uses ARQ, all retransmissions of the packet were lost on the channel,
+    /// too.
     Channel,
-    /// Dropped by a queue in order to signal that another packet found no room (huang §3.B).
+    /// Tagged packet that a queue dropped to signal the overflow loss of another packet (huang §3.B).
     TagDrop,
-    /// Discarded by the link layer's sender, because the packet had too many retransmissions or its lifetime expired.
+    /// Discarded by the sending link layer, because the packet reached its limit of retransmissions or its lifetime
+    /// expired.
     Discarded,
-    /// Dropped by active queue management before the queue was full (RED).
+    /// Dropped by active queue management, e.g. RED, before the queue was full.
     EarlyDrop,
     /// Removed deliberately by a middlebox, e.g. a duplicate ACK.
     MiddleboxRemoved,
-    /// Bit error detected by the host's checksum (netem's `corrupt`).
+    /// Dropped by the receiving host, whose checksum detected a bit error (`corrupt` of netem).
     Corrupt,
 }
 
@@ -34,7 +37,7 @@ impl LossReason {
         LossReason::Corrupt,
     ];
 
-    /// Name in tables and traces.
+    /// Returns the name of the reason in tables and traces.
     pub const fn name(self) -> &'static str {
         match self {
             LossReason::QueueFull => "queue_full",
@@ -47,7 +50,7 @@ impl LossReason {
         }
     }
 
-    /// Whether the link layer's receiver detects the loss, and can report it to its host.
+    /// Whether the receiving link layer detects the loss. A link layer can report detected losses to its host.
     pub const fn is_detected(self) -> bool {
         matches!(self, LossReason::Channel | LossReason::Discarded)
     }
@@ -58,54 +61,53 @@ impl LossReason {
     }
 }
 
-/// Report of a link layer to its own host (hasegawa §3.2.1: the MAC method).
+/// Report of a link layer to its own host (the MAC method of hasegawa §3.2.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkReport {
     /// A packet was received with errors and discarded.
     Discarded {
-        /// Sequence number of the first byte.
+        /// Sequence number of the packet's first payload byte.
         seq: Seq,
-        /// Payload, bytes.
+        /// Length of the packet's payload, bytes.
         len: u32,
-        /// Whether the header arrived intact, so that the host could read it (HACK, Balan et al. 2001).
+        /// Whether the header arrived intact, so that the host could read the header (HACK: Balan et al. 2001).
         readable: bool,
     },
     /// New rate of the link towards the host (koga §5.2.2).
     Rate {
-        /// Bit/s.
+        /// New rate, bit/s.
         bps: u64,
     },
     /// Current rate of the link towards the host, and the planned rate that follows (Freeze-TCP: Goff et al. 2000).
     Plan {
         /// Rate from now on, bit/s.
         bps: u64,
-        /// Time of the next change.
+        /// Time of the next rate change.
         until: Time,
         /// Rate after that change, bit/s.
         next_bps: u64,
     },
 }
 
-/// Queue of the host's own uplink interface.
+/// State of the queue at the host's own uplink interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
-    /// Waiting packets, without the packet in transmission.
+    /// Number of waiting packets, without the packet in transmission.
     pub waiting: u32,
     /// Whether a packet is in transmission.
     pub in_service: bool,
-    /// Waiting bytes.
+    /// Nominal size of all waiting packets, bytes.
     pub bytes: u64,
 }
 
-/// Counters of a sending host since its start. A TCP option could transmit these counters to the receiver (miyoshi
-/// §2.3).
+/// Counters of a data sender since its start. A TCP option could report these counters to the receiver (miyoshi §2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SenderCounts {
     /// Data segments sent, retransmissions included.
     pub sent: u64,
-    /// Retransmissions among the segments in `sent`, for any reason.
+    /// Retransmissions for any reason. `sent` includes these segments.
     pub retransmitted: u64,
-    /// Losses indicated by duplicate ACKs.
+    /// Loss events detected by duplicate ACKs: the number of fast recoveries entered.
     pub detected_by_duplicates: u64,
 }
 

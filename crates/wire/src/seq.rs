@@ -1,9 +1,9 @@
-//! Wrapping sequence numbers, and absolute stream offsets.
+//! Sequence numbers, which wrap after 2^32, and absolute stream offsets, which do not wrap.
 
 use std::fmt;
 
-/// A 32-bit TCP sequence number (RFC 9293 §3.4). Numbers have no order: compare their absolute offsets
-/// ([`Seq::offset_of`]) instead.
+/// A 32-bit TCP sequence number (RFC 9293 §3.4). Sequence numbers have no order. To compare two numbers, compare their
+/// absolute offsets ([`Seq::offset_of`]).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Seq(pub u32);
 
@@ -14,9 +14,10 @@ impl Seq {
     }
 
     /// Returns the absolute offset of the sequence number `number`. `self` is the sequence number at offset 0. Because
-    /// numbers wrap, several offsets have this number; the result is the offset nearest to `near`.
+    /// sequence numbers wrap, several offsets have the number `number`. The result is the offset nearest to `near`.
     ///
-    /// Exact if the true offset is within 2^31 bytes of `near`. `None` if the offset would be below 0.
+    /// The result is exact if the true offset is within 2^31 bytes of `near`, and `None` if the offset would be
+    /// negative.
     pub const fn offset_of(self, number: Seq, near: u64) -> Option<u64> {
         let distance = number.0.wrapping_sub(self.at(near).0) as i32;
         near.checked_add_signed(distance as i64)

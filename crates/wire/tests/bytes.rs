@@ -1,4 +1,4 @@
-//! Real packets: emitted packets parse back, invalid packets are rejected, and no input causes a panic.
+//! Tests of real packets: parsing reverses emission, invalid packets are rejected, and no input causes a panic.
 
 use etherparse::TcpOptionReadError;
 use lasthop_wire::accecn::{AccEcnCounters, CounterOrder};
@@ -77,7 +77,7 @@ proptest! {
         let read = etherparse::PacketHeaders::from_ip_slice(&bytes).unwrap();
         let tcp = read.transport.unwrap().tcp().unwrap();
         let is_wrong = |option: &Result<_, _>| match option {
-            // etherparse does not know AccECN.
+            // etherparse does not support the AccECN options, kinds 172 and 174.
             Err(TcpOptionReadError::UnknownId(kind)) => !matches!(kind, 172 | 174),
             option => option.is_err(),
         };
@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// A SYN of a mainstream stack, as tcpdump prints it.
+/// Compares the bytes of a SYN with a SYN of a mainstream stack that tcpdump printed.
 #[test]
 fn a_syn_byte_for_byte() {
     let syn = Segment {
@@ -146,7 +146,7 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
 
 #[test]
 fn low_priority_is_the_code_point_of_lower_effort() {
-    // RFC 8622: DSCP 000001, so that the TOS octet (or traffic class) is 4 without ECN.
+    // The DSCP of lower effort is 000001 (RFC 8622). Without ECN, the TOS octet (or traffic class) is therefore 4.
     let mut bytes = Vec::new();
     let body = Body::Datagram { number: 0 };
     emit(&Header { dscp: Header::LOWER_EFFORT, ..v4() }, &body, Payload::Pattern(1), &mut bytes).unwrap();
@@ -294,7 +294,7 @@ fn v6() -> Header {
     }
 }
 
-/// Computes the sum literally as in RFC 1071, word by word.
+/// Returns the one's complement sum, computed word by word as in RFC 1071 §4.1.
 fn ones_complement_sum(bytes: &[u8]) -> u32 {
     let sum: u32 =
         bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0))).sum();
@@ -352,7 +352,7 @@ fn segments() -> impl Strategy<Value = Segment> {
             if let Some((ect1_first, fields, [ect0, ce, ect1])) = counters {
                 let order = if ect1_first { CounterOrder::Ect1First } else { CounterOrder::Ect0First };
                 let counters = AccEcnCounters::new(order, fields, ect0, ce, ect1);
-                // SYNs never have both blocks and counters.
+                // A generated SYN has SACK blocks or an AccECN option, but not both.
                 let fits = segment.option_bytes() + counters.padded_bytes() <= 40;
                 if fits && (!syn || segment.sack.is_empty()) {
                     segment.set_accecn(counters);
@@ -365,7 +365,8 @@ fn segments() -> impl Strategy<Value = Segment> {
 
 #[test]
 fn a_tcp_checksum_of_zero_is_sent_as_zero() {
-    // RFC 1624 §3: 0xffff represents zero in UDP only. One of 65,536 sequence numbers gives such a sum.
+    // A zero checksum is replaced by 0xffff in UDP only (RFC 1624 §3). Among 65,536 sequence numbers, at least one
+    // yields a checksum of zero.
     let header = v4();
     let found = (0..=u32::from(u16::MAX)).any(|seq| {
         let segment = Segment { seq: Seq(seq), flags: Flags::ACK, ..Segment::default() };

@@ -1,4 +1,4 @@
-//! ICMP errors written by another library, and malformed messages.
+//! Tests of ICMP errors that another library has written, and of malformed ICMP messages.
 
 use etherparse::icmpv4::{DestUnreachableHeader, ParameterProblemHeader, TimeExceededCode};
 use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
@@ -16,7 +16,7 @@ const US6: [u8; 16] = [0xfd; 16];
 const PEER6: [u8; 16] = [0xfe; 16];
 const SEQ: u32 = 0xfedc_ba98;
 
-/// A TCP packet sent by us with 1000 bytes of payload.
+/// Returns an IPv4 packet from `US` to `PEER` with a TCP segment of 1000 bytes.
 fn ours() -> Vec<u8> {
     let mut bytes = Vec::new();
     PacketBuilder::ipv4(US, PEER, 64).tcp(4000, 80, SEQ, 8000).write(&mut bytes, &[0; 1000]).unwrap();
@@ -53,7 +53,7 @@ fn read(bytes: &[u8]) -> Result<IcmpError, ParseError> {
     parse_icmp_error(bytes, Checksums::Verify)
 }
 
-/// RFC 792: only eight bytes after the quoted header are guaranteed.
+/// An ICMP error quotes at least eight bytes after the IP header (RFC 792).
 #[test]
 fn the_quoted_segment_is_found() {
     let unreachable = Icmpv4Type::DestinationUnreachable(DestUnreachableHeader::Host);
@@ -81,8 +81,8 @@ fn the_quoted_segment_is_found() {
     }
 }
 
-/// RFC 9293 §3.9.2.2: "unreachable" with code 0, 1 or 5, time exceeded and parameter problem are soft. "Unreachable"
-/// with code 2 or 3 is hard; code 4 reports an MTU.
+/// Soft errors are "unreachable" with code 0, 1 or 5, "time exceeded" and "parameter problem" (RFC 9293 §3.9.2.2).
+/// "Unreachable" with code 2 or 3 is hard. Code 4 reports an MTU.
 #[test]
 fn types_and_codes_of_version_4() {
     use Problem::*;
@@ -113,8 +113,8 @@ fn types_and_codes_of_version_4() {
     }
 }
 
-/// RFC 4443: "unreachable" with code 0 or 3, time exceeded, and parameter problems are soft, except for an unknown next
-/// header.
+/// Soft errors are "unreachable" with code 0, 2 or 3, "time exceeded", and "parameter problem" with code 0 or 2 (types
+/// and codes: RFC 4443). A parameter problem with code 1, an unknown next header, is hard.
 #[test]
 fn types_and_codes_of_version_6() {
     use Problem::*;
@@ -140,7 +140,7 @@ fn types_and_codes_of_version_6() {
     }
 }
 
-/// MTU as the router reports it (RFC 1191 §4, RFC 4443 §3.2), or estimated (RFC 1191 §7.1).
+/// The router reports the MTU (RFC 1191 §4, RFC 4443 §3.2), or the parser estimates the MTU (RFC 1191 §7.1).
 #[test]
 fn the_mtu_of_the_next_link() {
     let problem_of = |next_hop_mtu| {
@@ -148,7 +148,11 @@ fn the_mtu_of_the_next_link() {
         read(&v4(Icmpv4Type::DestinationUnreachable(needed), &ours()[..28])).unwrap().problem
     };
     assert_eq!(problem_of(600), Problem::TooLong { mtu: 600 });
-    assert_eq!(problem_of(0), Problem::TooLong { mtu: 1006 }, "1040 was too long: the next lower usual MTU");
+    assert_eq!(
+        problem_of(0),
+        Problem::TooLong { mtu: 1006 },
+        "a packet of 1040 bytes was too long; 1006 is the next lower usual MTU"
+    );
     let bytes = v6(Icmpv6Type::PacketTooBig { mtu: 1280 }, &ours6()[..100]);
     assert_eq!(read(&bytes).unwrap().problem, Problem::TooLong { mtu: 1280 });
 }
@@ -160,7 +164,7 @@ fn what_is_not_about_a_segment_is_named() {
     PacketBuilder::ipv4(US, PEER, 64).udp(1, 2).write(&mut udp, &[0; 20]).unwrap();
     assert_eq!(read(&v4(time(), &udp)), Err(ParseError::Protocol { number: 17 }));
     assert_eq!(read(&ours()), Err(ParseError::Protocol { number: 6 }));
-    // A later fragment has no TCP header.
+    // Only the first fragment of a packet has a TCP header.
     let mut fragment = ours()[..28].to_vec();
     fragment[7] = 100;
     assert_eq!(read(&v4(time(), &fragment)), Err(ParseError::Fragment { offset: 800 }));
@@ -175,7 +179,7 @@ fn what_is_not_about_a_segment_is_named() {
     let mut flipped = raw6(3, 0);
     flipped[60] ^= 1;
     assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: HeaderPart::Icmp, at: 42, .. })));
-    // ICMP of the other IP version is rejected.
+    // ICMPv6 (protocol 58) in an IPv4 packet is rejected.
     let mut wrong = raw4(3, 3);
     wrong[9] = 58;
     assert_eq!(parse_icmp_error(&wrong, Checksums::Ignore), Err(ParseError::Protocol { number: 58 }));
@@ -190,7 +194,7 @@ fn what_is_not_about_a_segment_is_named() {
 }
 
 proptest! {
-    /// Errors with changed bytes and of any length are parsed, or rejected with a reason.
+    /// ICMP errors with random changes and a random length are parsed, or rejected with an error message.
     #[test]
     fn nothing_that_arrives_makes_it_panic(
         is_v4 in any::<bool>(),
@@ -213,7 +217,7 @@ proptest! {
         if let Ok(IcmpError { to, ends, problem, .. }) = lenient {
             prop_assert_eq!(to.is_ipv4(), is_v4);
             prop_assert_eq!(ends.source.is_ipv4(), ends.destination.is_ipv4());
-            prop_assert!(!is_v4 || problem != (Problem::TooLong { mtu: 0 }), "no MTU is 0");
+            prop_assert!(!is_v4 || problem != (Problem::TooLong { mtu: 0 }), "the MTU is 0");
         }
     }
 
@@ -222,7 +226,7 @@ proptest! {
         let _ = parse_icmp_error(&bytes, Checksums::Ignore);
     }
 
-    /// RFC 1071: one flipped bit of the message is always detected.
+    /// The checksum detects every single flipped bit of the ICMP message (RFC 1071).
     #[test]
     fn a_flipped_bit_is_noticed(bit in 0..36 * 8usize) {
         let mut bytes = raw4(3, 1);

@@ -1,4 +1,4 @@
-//! Loss notifications as real bytes: hints in reserved bits, the damage option, nodes' notices.
+//! Tests of loss notifications in real packets: loss hints in reserved bits, the damage option, and notices of nodes.
 
 use lasthop_wire::bytes::{Checksums, Content, FlowAddresses, Header, Payload, emit, parse};
 use lasthop_wire::{
@@ -40,13 +40,13 @@ fn a_hint_takes_a_reserved_bit_and_comes_back() {
     for (hint, bit) in [(LossHint::None, 0), (LossHint::Wireless, 0x02), (LossHint::Congestion, 0x04)] {
         let segment = Segment { flags: Flags::ACK.with_hint(hint), window: 7, ..Segment::default() };
         let bytes = bytes_of(Body::Tcp(segment));
-        // The hints are between the data offset and AE (RFC 9293 §3.1).
+        // The bits of the hints are between the data offset and the AE bit (RFC 9293 §3.1).
         assert_eq!(bytes[20 + 12] & 0x0e, bit, "{hint:?}");
         let parsed = parse(&bytes, Checksums::Verify).expect("a packet");
         assert_eq!(parsed.content, Content::Tcp(segment));
         assert_eq!(segment.flags.hint(), hint);
     }
-    assert_eq!(Flags(0x600).hint(), LossHint::Congestion, "both bits: congestion");
+    assert_eq!(Flags(0x600).hint(), LossHint::Congestion, "if both bits are set, the hint is congestion");
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn a_damaged_segment_is_named_beside_two_blocks_and_timestamps() {
     assert_eq!(parse(&bytes, Checksums::Verify).expect("a packet").content, Content::Tcp(segment));
 }
 
-/// A notice has 40 bytes: 20 of IPv4, 8 of ICMP, and 12 of ports, sequence number and length. ICMP's checksum covers
-/// only its own bytes (RFC 792).
+/// A notice has 40 bytes: 20 for IPv4, 8 for the ICMP header, and 12 for ports, sequence number and length. The ICMP
+/// checksum covers only the ICMP message (RFC 792).
 #[test]
 fn a_notice_is_an_icmp_message_for_experiments() {
     let notices = [(NodeNotice::BadState, 0), (NodeNotice::LastHop { seq: Seq(0x0102_0304), len: 1000 }, 1)];

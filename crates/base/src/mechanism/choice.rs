@@ -1,4 +1,4 @@
-//! A mechanism with values, ready to build.
+//! A selected mechanism, with its constructor and the values of its parameters.
 
 use super::{Info, Mechanism, Values, find};
 use std::fmt;
@@ -6,10 +6,10 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Constructor of a mechanism: a function that is a constant, or one that was created at run time. Dereferences to the
-/// function.
+/// Constructor of a mechanism: a function that is a constant, or a function that was created at run time. [`Deref`]
+/// returns the function.
 pub enum Constructor<B: ?Sized + 'static> {
-    /// Function that is a constant of the program.
+    /// Function that is a constant in the source code.
     Constant(&'static B),
     /// Function created at run time, for example by a Python class.
     Shared(Arc<B>),
@@ -35,18 +35,20 @@ impl<B: ?Sized> Clone for Constructor<B> {
     }
 }
 
-/// A mechanism and the values of its parameters; `(choice.build)(&choice.values)` builds it.
+/// A mechanism and the values of its parameters. `(choice.build)(&choice.values)` calls the constructor of the
+/// mechanism.
 pub struct Choice<B: ?Sized + 'static> {
-    /// The mechanism.
+    /// Description of the mechanism.
     pub info: &'static Info,
     /// Values of all parameters of the mechanism.
     pub values: Values,
-    /// Constructor.
+    /// Constructor of the mechanism.
     pub build: Constructor<B>,
 }
 
 impl<B: ?Sized> Choice<B> {
-    /// Returns a mechanism with default values. Parameters without a default must be set before building.
+    /// Returns a mechanism with default values. Parameters without a default must be set before the constructor is
+    /// called.
     pub fn of(mechanism: &'static Mechanism<B>) -> Choice<B> {
         Choice {
             info: &mechanism.info,
@@ -73,11 +75,11 @@ impl<B: ?Sized> Choice<B> {
         Choice { info, values: info.defaults(), build: Constructor::Shared(build) }
     }
 
-    /// Returns the mechanism of this name with default values. For names in the source code only; [`find`] serves names
-    /// that users type.
+    /// Returns the mechanism with the name `name`, with default values. Use this function only for names in the source
+    /// code. For names that users type, use [`find`].
     ///
     /// # Panics
-    /// If the list lacks the name.
+    /// If `list` has no mechanism of this name.
     pub fn named(list: &'static [Mechanism<B>], name: &str) -> Choice<B> {
         match find(list, name) {
             Some(mechanism) => Choice::of(mechanism),

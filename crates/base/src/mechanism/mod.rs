@@ -1,14 +1,14 @@
-//! Description and selection of mechanisms: exchangeable algorithms such as a congestion control, a queue or a channel
-//! model.
+//! Description and selection of mechanisms. A mechanism is an exchangeable algorithm such as a congestion control, a
+//! queue or a channel model.
 //!
-//! Each mechanism's file exports one [`Mechanism`], listed in the folder's `mod.rs`. Scenario keys, defaults, range
-//! checks, `lasthop list` and the JSON Schema are derived from these lists. A new mechanism therefore needs only one
-//! file and one line in such a list.
+//! The file of each mechanism exports one [`Mechanism`]. The file `mod.rs` in the same folder lists these mechanisms.
+//! Scenario keys, defaults, range checks, `lasthop list` and the JSON Schema are derived from the lists. Therefore a
+//! new mechanism needs only one file and one line in a list.
 //!
-//! * [`Mechanism`]: description and constructor, which a mechanism's file exports (in any crate).
-//! * [`Choice`]: the mechanism selected in a configuration, with its constructor and the values of its parameters.
-//! * [`Seam`]: a kind of mechanism (an extension point), with all mechanisms of this kind. Callers may add mechanisms.
-//!   A catalogue holds all seams of a configuration.
+//! * [`Mechanism`]: description and constructor of a mechanism.
+//! * [`Choice`]: a mechanism selected in a configuration, with its constructor and the values of its parameters.
+//! * [`Seam`]: an extension point for one kind of mechanism, with a list of all mechanisms of this kind. Callers may
+//!   add mechanisms. A catalogue contains all seams of a configuration.
 
 mod choice;
 mod seam;
@@ -21,7 +21,7 @@ pub use value::{Value, Values};
 
 use crate::time::Duration;
 
-/// Description of a mechanism: name, source, parameters and requirements.
+/// Description of a mechanism, e.g. name, source, parameters and requirements.
 ///
 /// [`Info::PLAIN`] supplies the defaults of rarely used fields:
 ///
@@ -39,39 +39,42 @@ use crate::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
-    /// Name in scenarios: `sack`, `bit_error`.
+    /// Name of the mechanism in scenarios: `sack`, `bit_error`.
     pub name: &'static str,
-    /// One line for `lasthop list`.
+    /// Summary for `lasthop list`, one line.
     pub summary: &'static str,
-    /// One-line source: `RFC 6675`, `hasegawa §3.4, Eq. 5`.
+    /// Source, one line: `RFC 6675`, `hasegawa §3.4, Eq. 5`.
     pub source: &'static str,
-    /// Parameters with defaults.
+    /// Parameters of the mechanism.
     pub parameters: &'static [Parameter],
     /// Properties of the connection that the mechanism requires.
     pub needs: &'static [Need],
-    /// Returns the parameters of which at least one must be set, if these values set none of them; otherwise `None`.
+    /// Checks parameters of which at least one must be set. Returns these parameters if the values set none of the
+    /// parameters, otherwise `None`.
     pub one_of: fn(&Values) -> Option<OneOf>,
-    /// Parameters that are effective only with certain values of other parameters. With other values, only their
-    /// defaults are accepted.
+    /// Parameters that are effective only with certain values of other parameters. While a parameter is not effective,
+    /// only its default is accepted.
     pub only_if: &'static [OnlyIf],
-    /// For queues: parameters that are set if a scenario gives an amount in place of the mechanism's name (`queue = "50
-    /// packets"`).
+    /// For queues: parameters that are set if a scenario specifies an amount instead of the name of a queue (`queue =
+    /// "50 packets"`).
     pub limit: Option<Limit>,
-    /// Whether a Linux host can behave like this mechanism. Experiments with a real kernel report each mechanism that
-    /// Linux cannot imitate.
+    /// Whether a Linux host can behave like the mechanism. Experiments with a real kernel report each selected
+    /// mechanism for which this field is false.
     pub as_linux: bool,
-    /// For congestion controls: whether the response to marks is proportional (L4S, RFC 9331 §4.3); requires AccECN.
+    /// For congestion controls: whether the control is scalable, so that it responds in proportion to the share of CE
+    /// marks (L4S, RFC 9331 §4.3). A scalable control requires AccECN.
     pub scalable: bool,
-    /// For congestion controls: the equivalent in mainline Linux (`net.ipv4.tcp_congestion_control`), if any.
+    /// For congestion controls: name of the equivalent control in mainline Linux (`net.ipv4.tcp_congestion_control`),
+    /// if any.
     pub linux_name: Option<&'static str>,
-    /// For congestion controls: the name of the same control in QUIC stacks, if any.
+    /// For congestion controls: name of the same control in QUIC stacks, if any.
     pub quic_name: Option<&'static str>,
     /// Option of `lasthop agent` that applies the mechanism to connections of a real kernel, if any.
     pub live: Option<Live>,
 }
 
 impl Info {
-    /// Defaults of rarely used fields: no name, no parameters, no needs.
+    /// Description with an empty name and no parameters. Supplies the defaults of rarely used fields.
     pub const PLAIN: Info = Info {
         name: "",
         summary: "",
@@ -88,17 +91,17 @@ impl Info {
         live: None,
     };
 
-    /// Returns the rule of `only_if` that makes a parameter ineffective with these values; `None` if the parameter is
+    /// Returns the rule of `only_if` that makes `parameter` ineffective with these values. `None` if the parameter is
     /// effective.
     pub fn unmet_condition(&self, parameter: &str, values: &Values) -> Option<&'static OnlyIf> {
         let fails = |rule: &&OnlyIf| rule.parameters.contains(&parameter) && !rule.holds(self, values);
         self.only_if.iter().find(fails)
     }
 
-    /// Values of all parameters with a default.
+    /// Returns the default values of all parameters that have a default.
     ///
     /// # Panics
-    /// If a default is invalid for its unit: a mistake in the mechanism's file.
+    /// If a default is invalid for the unit of its parameter. This is a mistake in the file of the mechanism.
     pub fn defaults(&self) -> Values {
         let mut values = Values::new();
         for parameter in self.parameters {
@@ -116,18 +119,18 @@ impl Info {
 /// Option of `lasthop agent` that applies a mechanism to a real kernel: `WORD=VALUE`, or `WORD` alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Live {
-    /// The option: `link-rate`.
+    /// Name of the option: `link-rate`.
     pub word: &'static str,
-    /// Name of the parameter that the value sets.
+    /// Name of the parameter of the mechanism that `VALUE` sets.
     pub parameter: &'static str,
-    /// Value that the option has without `=VALUE`; `None` if `=VALUE` is required.
+    /// Value if the user omits `=VALUE`. `None` if `=VALUE` is required.
     pub usual: Option<&'static str>,
-    /// Name and value of a parameter that make the mechanism work without loss discrimination. `None` if the
-    /// mechanism's defaults already work without it.
+    /// Name and value of a parameter with which the mechanism works without loss discrimination. `None` if the
+    /// mechanism with default parameters works without loss discrimination.
     pub without_discrimination: Option<(&'static str, &'static str)>,
 }
 
-/// A property of a connection.
+/// A property of a connection that a mechanism may require.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// Selective acknowledgements (RFC 2018).
@@ -137,7 +140,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// Scenario key that enables the property.
+    /// Returns the scenario key that enables the property.
     pub fn key(self) -> &'static str {
         match self {
             Need::Sack => "sack",
@@ -146,41 +149,42 @@ impl Need {
     }
 }
 
-/// Parameters of which at least one must be set. The value 0 counts as set.
+/// Parameters of which at least one must be set. A parameter with the value 0 counts as set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OneOf {
     /// Names of the parameters.
     pub parameters: &'static [&'static str],
-    /// Short description of what is missing: `no rate`.
+    /// Short description of the missing parameter: `no rate`.
     pub missing: &'static str,
-    /// Consequence for the mechanism, as a phrase that follows its name: `loses nothing without a loss rate`.
+    /// Consequence for the mechanism, as a phrase that follows the name of the mechanism: `loses nothing without a loss
+    /// rate`.
     pub without: &'static str,
     /// Example of a scenario that sets one of the parameters.
     pub example: &'static str,
 }
 
-/// Parameters that are effective only with some values of another parameter.
+/// Parameters that are effective only with certain values of another parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OnlyIf {
     /// Names of the parameters.
     pub parameters: &'static [&'static str],
-    /// Name of the other parameter.
+    /// Name of the parameter on which `parameters` depend.
     pub other: &'static str,
-    /// Values of the other parameter that make `parameters` effective.
+    /// Condition on the value of the parameter `other`. If the condition holds, `parameters` are effective.
     pub is: Is,
 }
 
-/// A condition on a value in scenario syntax.
+/// A condition on the value of a parameter. The text is in scenario syntax.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Is {
-    /// This value.
+    /// The value equals this text.
     This(&'static str),
-    /// Any value other than this value.
+    /// The value differs from this text.
     Not(&'static str),
 }
 
 impl OnlyIf {
-    /// Whether the parameters are effective with these values.
+    /// Whether `parameters` are effective with these values.
     pub fn holds(&self, info: &Info, values: &Values) -> bool {
         let (text, wanted) = match self.is {
             Is::This(text) => (text, true),
@@ -193,39 +197,39 @@ impl OnlyIf {
     }
 }
 
-/// Parameters that an amount in place of a queue's name sets: `"50 packets"`, `"64 KB"` or `"1 bdp"`. `"unlimited"`
-/// sets both parameters to 0.
+/// Parameters of a queue that a scenario can set by an amount instead of the name of a queue: `"50 packets"`, `"64 KB"`
+/// or `"1 bdp"`. `"unlimited"` sets `packets` and `bytes` to 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
-    /// Parameter for amounts in packets; its unit is [`Unit::Count`].
+    /// Name of the parameter for amounts in packets, whose unit is [`Unit::Count`].
     pub packets: &'static str,
-    /// Parameter for all other amounts; its unit is [`Unit::Room`].
+    /// Name of the parameter for all other amounts, whose unit is [`Unit::Room`].
     pub bytes: &'static str,
 }
 
-/// One parameter of a mechanism.
+/// A parameter of a mechanism.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// Key in scenarios.
+    /// Key of the parameter in scenarios.
     pub name: &'static str,
     /// Kind and range of the value.
     pub unit: Unit,
-    /// Default in scenario syntax: `"200 ms"`, `"4"`, `"true"`; `None`: the key is required.
+    /// Default in scenario syntax: `"200 ms"`, `"4"`, `"true"`. `None` if the scenario must set the parameter.
     pub default: Option<&'static str>,
-    /// Meaning, one line.
+    /// Meaning of the parameter, one line.
     pub doc: &'static str,
 }
 
 /// Kind and range of a parameter's value. Bounds are inclusive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unit {
-    /// `"45 ms"`: a time between the bounds.
+    /// A time between the bounds: `"45 ms"`.
     Duration(Duration, Duration),
-    /// `"2 Mbit/s"`.
+    /// A rate: `"2 Mbit/s"`.
     Rate,
-    /// `"1000 bytes"`, `"64 KB"`: an amount between the bounds.
+    /// An amount between the bounds, bytes: `"1000 bytes"`, `"64 KB"`.
     Bytes(u64, u64),
-    /// Queue capacity: an amount between the bounds, or `"1 bdp"`, a multiple of the bandwidth-delay product.
+    /// A queue capacity: an amount between the bounds, bytes, or a multiple of the bandwidth-delay product (`"1 bdp"`).
     Room(u64, u64),
     /// A number between the bounds, without a unit.
     Number(f64, f64),
@@ -233,11 +237,11 @@ pub enum Unit {
     Probability(f64, f64),
     /// A whole number between the bounds.
     Count(u64, u64),
-    /// `"14, 26, 28"`: ascending whole numbers; the list may be empty.
+    /// A list of ascending whole numbers, which may be empty: `"14, 26, 28"`.
     Counts,
-    /// `true` or `false`.
+    /// A flag: `true` or `false`.
     Flag,
-    /// One of these words.
+    /// One of the listed words.
     Word(&'static [&'static str]),
 }
 
@@ -245,14 +249,15 @@ impl Unit {
     /// Parses a value in scenario syntax (`"45 ms"`, `"2 Mbit/s"`, `"0.5"`, `"1 %"`) and checks its range.
     ///
     /// # Errors
-    /// If the text is invalid: one sentence with the mistake and its correction.
+    /// If the text is invalid. The error message explains the mistake and, where possible, the correction.
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         crate::quantity::parse(self, text.trim())
     }
 }
 
-/// A mechanism's description and constructor. `B` is the type of the constructor, a function of the values such as
-/// `dyn Fn(&Values) -> Box<dyn AckSplitting> + Send + Sync`. Each seam's module defines this type as `Build`.
+/// A mechanism: description and constructor. `B` is the type of the constructor, a function of the parameter values
+/// such as `dyn Fn(&Values) -> Box<dyn AckSplitting> + Send + Sync`. The module of each seam defines this type as
+/// `Build`.
 ///
 /// ```
 /// use lasthop_base::{Choice, Info, Mechanism, Parameter, Unit, Values};
@@ -274,9 +279,9 @@ impl Unit {
 /// assert_eq!((choice.build)(&choice.values), 8);
 /// ```
 pub struct Mechanism<B: ?Sized + 'static> {
-    /// Name, source, parameters.
+    /// Description of the mechanism.
     pub info: Info,
-    /// Constructor, which takes the checked values.
+    /// Constructor, which gets the checked values of the parameters.
     pub build: &'static B,
 }
 
@@ -294,7 +299,7 @@ impl<B: ?Sized> std::fmt::Debug for Mechanism<B> {
     }
 }
 
-/// Finds a mechanism by its name.
+/// Returns the mechanism of `list` with the name `name`, if any.
 pub fn find<B: ?Sized>(list: &'static [Mechanism<B>], name: &str) -> Option<&'static Mechanism<B>> {
     list.iter().find(|mechanism| mechanism.info.name == name)
 }

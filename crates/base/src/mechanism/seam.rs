@@ -1,42 +1,43 @@
-//! Seams: extension points, each with the mechanisms of one kind.
+//! Seams. A seam is an extension point for one kind of mechanism.
 
 use super::{Choice, Constructor, Info, Mechanism, Values};
 use std::sync::Arc;
 
-/// A kind of mechanism, such as loss recovery, with all mechanisms of this kind: the mechanisms of this project and the
-/// mechanisms that callers add.
+/// An extension point for one kind of mechanism, e.g. loss recovery. The seam lists all mechanisms of this kind: the
+/// mechanisms of Lasthop, and the mechanisms that callers add.
 pub struct Seam<B: ?Sized + 'static> {
     info: SeamInfo,
-    /// Constructors, in the order of the mechanisms.
+    /// Constructors of the mechanisms, in the order of `info.mechanisms`.
     builds: Vec<Constructor<B>>,
 }
 
-/// Description of a seam, for scenario readers, lists and schemas.
+/// Description of a seam, for the scenario parser, `lasthop list` and the JSON Schema.
 #[derive(Clone, Debug)]
 pub struct SeamInfo {
     /// Scenario key: `recovery`, `channel`.
     pub name: &'static str,
-    /// Name in lists: `ACK splitting`.
+    /// Name in the output of `lasthop list`: `ACK splitting`.
     pub label: &'static str,
-    /// Side to which the mechanism belongs: `sender`, `receiver` or `link`.
+    /// Side to which the mechanisms belong: `sender`, `receiver` or `link`.
     pub side: &'static str,
-    /// Default mechanism.
+    /// Description of the default mechanism.
     pub default: &'static Info,
-    /// Available mechanisms.
+    /// Descriptions of the available mechanisms.
     pub mechanisms: Vec<&'static Info>,
 }
 
-/// A selected mechanism without its constructor. [`Seam::choice`] converts it into a [`Choice`].
+/// A selected mechanism and the values of its parameters, without constructor. [`Seam::choice`] adds the constructor.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// The mechanism.
+    /// Description of the mechanism.
     pub info: &'static Info,
     /// Values of all parameters of the mechanism.
     pub values: Values,
 }
 
 impl<B: ?Sized> Seam<B> {
-    /// Returns the seam of this side, scenario key and label, with a default and a list of mechanisms.
+    /// Returns a seam with the side `side`, the scenario key `name`, the label `label`, the default mechanism `default`
+    /// and the mechanisms in `list`.
     pub fn new(
         side: &'static str,
         name: &'static str,
@@ -48,7 +49,7 @@ impl<B: ?Sized> Seam<B> {
         Seam { info, builds: Vec::new() }.with(list)
     }
 
-    /// Adds the mechanisms of a further list.
+    /// Adds the mechanisms in `list`. Returns the seam so that calls can be chained.
     pub fn with(mut self, list: &'static [Mechanism<B>]) -> Seam<B> {
         for mechanism in list {
             self.add(mechanism);
@@ -56,12 +57,12 @@ impl<B: ?Sized> Seam<B> {
         self
     }
 
-    /// Adds a mechanism, or replaces the mechanism of the same name.
+    /// Adds a mechanism. Replaces a mechanism of the same name.
     pub fn add(&mut self, mechanism: &'static Mechanism<B>) {
         self.insert(&mechanism.info, Constructor::Constant(mechanism.build));
     }
 
-    /// Adds a mechanism with a constructor created at run time (see [`Choice::with_constructor`]), or replaces the
+    /// Adds a mechanism whose constructor was created at run time (see [`Choice::with_constructor`]). Replaces a
     /// mechanism of the same name.
     pub fn add_with_constructor(&mut self, info: &'static Info, build: Arc<B>) {
         self.insert(info, Constructor::Shared(build));
@@ -84,12 +85,13 @@ impl<B: ?Sized> Seam<B> {
         (self.info.mechanisms, self.builds) = both.filter(|(info, _)| keeps(info)).unzip();
     }
 
-    /// Description of the seam and its mechanisms.
+    /// Returns the description of the seam and of its mechanisms.
     pub fn info(&self) -> &SeamInfo {
         &self.info
     }
 
-    /// Every mechanism with default values. Parameters without a default must be set before building.
+    /// Returns every mechanism with default values. Parameters without a default must be set before the constructor is
+    /// called.
     pub fn choices(&self) -> impl Iterator<Item = Choice<B>> {
         self.info.mechanisms.iter().zip(&self.builds).map(|(info, build)| Choice {
             info,
@@ -98,7 +100,7 @@ impl<B: ?Sized> Seam<B> {
         })
     }
 
-    /// Stores the mechanism that `selection` names in `place`; returns false if this mechanism belongs to another seam.
+    /// Stores the selected mechanism in `place`. Returns false if the seam does not list this mechanism.
     pub fn select(&self, selection: &Selection, place: &mut Choice<B>) -> bool {
         match self.choice(selection) {
             Some(choice) => {
@@ -109,7 +111,7 @@ impl<B: ?Sized> Seam<B> {
         }
     }
 
-    /// Returns the selected mechanism; `None` if the selection names a mechanism of another seam.
+    /// Returns the selected mechanism with its constructor. `None` if the seam does not list this mechanism.
     pub fn choice(&self, selection: &Selection) -> Option<Choice<B>> {
         let at = self.info.mechanisms.iter().position(|known| known.name == selection.info.name)?;
         Some(Choice {
@@ -133,7 +135,8 @@ impl<B: ?Sized> std::fmt::Debug for Seam<B> {
 }
 
 impl SeamInfo {
-    /// Finds a mechanism by name. Case, `_` and `-` do not matter (`New-Reno`); `westwood+` finds `westwood_plus`.
+    /// Returns the mechanism with the name `name`. Case, `_`, `-` and spaces are ignored (`New-Reno` finds `new_reno`),
+    /// and `+` means `plus` (`westwood+` finds `westwood_plus`).
     pub fn find(&self, name: &str) -> Option<&'static Info> {
         let exact = self.mechanisms.iter().copied().find(|info| info.name == name);
         exact.or_else(|| {
@@ -141,8 +144,8 @@ impl SeamInfo {
         })
     }
 
-    /// Mistakes in the descriptions of the mechanisms: names that are missing or not unique, missing summaries, sources and
-    /// explanations, conditions that name no parameter. Empty if there are none.
+    /// Returns the mistakes in the descriptions of the mechanisms: names that are missing or not unique; missing
+    /// summaries, sources and explanations; conditions with unknown parameters. Without mistakes, the result is empty.
     ///
     /// # Panics
     /// If the default of a parameter is invalid for its unit.
@@ -184,19 +187,19 @@ impl SeamInfo {
         mistakes
     }
 
-    /// Names of all mechanisms.
+    /// Returns the names of all mechanisms.
     pub fn names(&self) -> Vec<&'static str> {
         self.mechanisms.iter().map(|info| info.name).collect()
     }
 
-    /// The mechanism that is selected if a scenario gives an amount in place of a name (see [`Info::limit`]); `None` if
-    /// this kind of mechanism has none.
+    /// Returns the mechanism that is selected if a scenario specifies an amount instead of the name of a mechanism (see
+    /// [`Info::limit`]). `None` if the seam lists no such mechanism.
     pub fn limited(&self) -> Option<&'static Info> {
         self.mechanisms.iter().copied().find(|info| info.limit.is_some())
     }
 }
 
-/// Normalises a name for comparison: lower case, `plus` for `+`, and no `_`, `-` or spaces.
+/// Returns the name in a normal form for comparisons: lower case, `plus` for `+`, and no `_`, `-` or spaces.
 fn normalised(name: &str) -> String {
     let letters = name.trim().replace('+', "plus");
     letters.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()

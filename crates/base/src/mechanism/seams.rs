@@ -1,13 +1,14 @@
-//! Macro that declares a configuration together with its seams (kinds of mechanisms).
+//! Macro that declares a configuration and the seams of the configuration. A seam is an extension point for one kind of
+//! mechanism.
 
-/// Declares a configuration, its constructor, and the catalogue of its seams.
+/// Declares a configuration, a constructor of the configuration, and a catalogue of the configuration's seams.
 ///
-/// * A plain field is followed by its initial value. If the type of the field does not implement `Hash`, `=>` and a
-///   conversion to a hashable type follow the initial value.
+/// * A plain field is written `pub name: Type = initial value,`. If `Type` does not implement `Hash`, `=>` and a
+///   function that converts the value to a hashable type follow the initial value.
 /// * A seam is written `"side" name: Type = module, "label";`, where `Type` is the constructor type. The configuration
 ///   and the catalogue each get a field `name`. This name is also the key in a scenario, unless `as "key"` follows the
-///   name. `module` must define `DEFAULT` and `ALL`. `+ other` after the module also offers the mechanisms in
-///   `other::ALL`. `, at first CHOICE` after the label replaces `DEFAULT` as the initial choice.
+///   name. `module` must define `DEFAULT` and `ALL`. `+ other` after the module adds the mechanisms in `other::ALL` to
+///   the seam. `, at first CHOICE` after the label replaces `DEFAULT` as the initial choice of the configuration.
 ///
 /// ```
 /// mod ack_splitting {
@@ -97,12 +98,12 @@ macro_rules! seams {
         }
 
         impl $Catalogue {
-            /// Descriptions of all seams.
+            /// Returns the descriptions of all seams.
             pub fn seams(&self) -> Vec<&$crate::SeamInfo> {
                 vec![$(self.$seam.info()),*]
             }
 
-            /// Stores a selection in a configuration; returns false for an unknown seam or mechanism.
+            /// Stores a selected mechanism in a configuration. Returns false if the seam or the mechanism is unknown.
             pub fn select(&self, config: &mut $Config, seam: &$crate::SeamInfo, selection: &$crate::Selection) -> bool {
                 let wanted = (seam.side, seam.name);
                 $(if wanted == ($side, $crate::seams!(= $seam $($key)?)) {

@@ -7,27 +7,27 @@ use crate::time::Duration;
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
-/// A parameter's value, checked against its [`Unit`].
+/// Value of a parameter, checked against the [`Unit`] of the parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// See [`Unit::Duration`].
+    /// A time ([`Unit::Duration`]).
     Duration(Duration),
-    /// See [`Unit::Rate`].
+    /// A rate ([`Unit::Rate`]).
     Rate(Rate),
-    /// See [`Unit::Bytes`] and [`Unit::Room`].
+    /// An amount in bytes ([`Unit::Bytes`] or [`Unit::Room`]).
     Bytes(u64),
-    /// Number of bandwidth-delay products (see [`Unit::Room`]), which must be converted to [`Value::Bytes`] before
-    /// building.
+    /// A multiple of the bandwidth-delay product ([`Unit::Room`]). This value must be converted to [`Value::Bytes`]
+    /// before the constructor is called.
     Bdp(f64),
-    /// See [`Unit::Number`] and [`Unit::Probability`].
+    /// A number, share or probability ([`Unit::Number`] or [`Unit::Probability`]).
     Number(f64),
-    /// See [`Unit::Count`].
+    /// A whole number ([`Unit::Count`]).
     Count(u64),
-    /// See [`Unit::Counts`].
+    /// A list of whole numbers ([`Unit::Counts`]).
     Counts(Vec<u64>),
-    /// See [`Unit::Flag`].
+    /// A flag ([`Unit::Flag`]).
     Flag(bool),
-    /// See [`Unit::Word`].
+    /// One of the declared words ([`Unit::Word`]).
     Word(&'static str),
 }
 
@@ -46,17 +46,17 @@ impl Hash for Value {
     }
 }
 
-/// All parameters of one mechanism with their values.
+/// Names and values of the parameters of one mechanism.
 #[derive(Clone, Hash, Debug, Default, PartialEq)]
 pub struct Values(Vec<(&'static str, Value)>);
 
 impl Values {
-    /// Returns an empty set.
+    /// Returns a set without parameters.
     pub fn new() -> Values {
         Values::default()
     }
 
-    /// Sets a value, or replaces the value of the same name.
+    /// Sets the value of the parameter `name`. Replaces an earlier value of this parameter.
     pub fn set(&mut self, name: &'static str, value: Value) {
         match self.0.iter_mut().find(|(known, _)| *known == name) {
             Some((_, old)) => *old = value,
@@ -64,21 +64,22 @@ impl Values {
         }
     }
 
-    /// As [`Values::set`], for chaining.
+    /// Sets a value like [`Values::set`], and returns the set so that calls can be chained.
     pub fn with(mut self, name: &'static str, value: Value) -> Values {
         self.set(name, value);
         self
     }
 
-    /// Names and values, in the order of setting.
+    /// Returns the names and values of the parameters. The order is the order in which the parameters were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         self.0.iter().map(|(name, value)| (*name, value))
     }
 
-    /// The value of a declared parameter.
+    /// Returns the value of the parameter `name`.
     ///
     /// # Panics
-    /// If the parameter is not declared: a mistake in the mechanism's file, which a test over all lists finds.
+    /// If the parameter has no value, because the mechanism does not declare the parameter. A test of all mechanisms
+    /// finds this mistake.
     pub fn value(&self, name: &str) -> &Value {
         match self.0.iter().find(|(known, _)| *known == name) {
             Some((_, value)) => value,
@@ -86,10 +87,10 @@ impl Values {
         }
     }
 
-    /// A list of whole numbers.
+    /// Returns the value of a parameter that is a list of whole numbers.
     ///
     /// # Panics
-    /// As [`Values::value`], and if the parameter has another unit.
+    /// If the parameter has no value, or if the parameter has another unit.
     pub fn counts(&self, name: &str) -> &[u64] {
         match self.value(name) {
             Value::Counts(counts) => counts,
@@ -104,7 +105,7 @@ macro_rules! typed {
             $($(#[$doc])*
             ///
             /// # Panics
-            /// As [`Values::value`], and if the parameter has another unit.
+            /// If the parameter has no value, or if the parameter has another unit.
             pub fn $method(&self, name: &str) -> $type {
                 match self.value(name) {
                     Value::$variant(value) => *value,
@@ -116,18 +117,18 @@ macro_rules! typed {
 }
 
 typed! {
-    /// A time.
+    /// Returns the value of a parameter that is a time.
     duration -> Duration = Duration;
-    /// A rate.
+    /// Returns the value of a parameter that is a rate.
     rate -> Rate = Rate;
-    /// An amount in bytes.
+    /// Returns the value of a parameter that is an amount in bytes.
     bytes -> u64 = Bytes;
-    /// A number, share or probability.
+    /// Returns the value of a parameter that is a number, share or probability.
     number -> f64 = Number;
-    /// A whole number.
+    /// Returns the value of a parameter that is a whole number.
     count -> u64 = Count;
-    /// A flag.
+    /// Returns the value of a parameter that is a flag.
     flag -> bool = Flag;
-    /// One of the declared words.
+    /// Returns the value of a parameter that is one of the declared words.
     word -> &'static str = Word;
 }

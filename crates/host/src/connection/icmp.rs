@@ -5,17 +5,17 @@ use crate::error::Error;
 use lasthop_base::Time;
 use lasthop_wire::bytes::{IcmpError, Problem};
 
-/// Smallest MTU that the host uses after an ICMP error over IPv4, bytes. Smaller reported values mostly come from
-/// attacks (Linux's `ip_rt_min_pmtu`).
+/// Smallest MTU that the host uses after an ICMP error over IPv4, bytes (`ip_rt_min_pmtu` of Linux). Most reports of a
+/// smaller MTU are attacks.
 const SMALLEST_MTU: u32 = 552;
 /// Smallest MTU of IPv6, bytes. Reports of a smaller MTU are ignored (RFC 8201 §4).
 const SMALLEST_MTU_6: u32 = 1280;
 
 impl Connection {
-    /// Handles an ICMP error about a segment. Returns whether the error has an effect.
+    /// Handles an ICMP error about a segment of this connection. Returns whether the error has an effect.
     pub(crate) fn handle_icmp_error(&mut self, now: Time, message: &IcmpError) -> bool {
         let error = match message.problem {
-            // Source quench has no effect (RFC 9293 §3.9.2.2, MUST-55; RFC 6633 §6).
+            // Source quench must have no effect (RFC 9293 §3.9.2.2, MUST-55; RFC 6633 §6).
             Problem::SourceQuench => return false,
             Problem::TooLong { mtu } => return self.handle_too_long(now, message, mtu),
             Problem::NoRoute | Problem::NetworkRefused => Error::NetworkUnreachable,
@@ -31,7 +31,7 @@ impl Connection {
     }
 
     fn handle_too_long(&mut self, now: Time, message: &IcmpError, mtu: u32) -> bool {
-        // Length of the IP and TCP headers without options, bytes.
+        // `headers` is the length of the IP and TCP headers without options, bytes.
         let (mtu, headers) = if self.ends.source.is_ipv4() {
             (mtu.max(SMALLEST_MTU), 40)
         } else if mtu < SMALLEST_MTU_6 {

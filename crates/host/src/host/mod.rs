@@ -1,5 +1,5 @@
 //! A host and its socket operations. `packets.rs` handles packets, `sockets.rs` manages the table of sockets, and
-//! `settings.rs` changes options of sockets in use.
+//! `settings.rs` changes the options of existing sockets.
 
 mod packets;
 mod settings;
@@ -24,9 +24,9 @@ slotmap::new_key_type! {
     pub struct Handle;
 }
 
-/// A host with its addresses and its sockets.
+/// A host with IP addresses and TCP sockets.
 ///
-/// If a handle is invalid, calls return [`Error::BadHandle`]. If a call needs a connection and the socket is a
+/// If a handle is invalid, a call returns [`Error::BadHandle`]. If a call needs a connection and the socket is a
 /// listener, the call returns [`Error::Invalid`].
 pub struct Host {
     addresses: Vec<IpAddr>,
@@ -34,10 +34,11 @@ pub struct Host {
     numbers: SecretNumbers,
     sockets: SlotMap<Handle, Socket>,
     connections: BTreeMap<(SocketAddr, SocketAddr), Handle>,
-    /// Listeners by local address and port. An unspecified address means all addresses of its family.
+    /// Listeners by local address and port. The unspecified address of IPv4 or IPv6 stands for all addresses of that
+    /// family.
     listeners: BTreeMap<SocketAddr, Handle>,
     timers: BTreeSet<(Time, Handle)>,
-    /// Connections that may have a segment to send.
+    /// Connections that may have a segment to send, in the order of sending.
     busy: VecDeque<Handle>,
     resets: VecDeque<(FlowAddresses, Segment)>,
     packet: Vec<u8>,
@@ -53,40 +54,42 @@ pub struct HostCounters {
     pub packets_in: u64,
     /// Packets sent.
     pub packets_out: u64,
-    /// Packets that cannot be parsed or have a wrong checksum.
+    /// Malformed packets: packets that cannot be parsed or have a wrong checksum.
     pub malformed: u64,
-    /// Packets to other addresses, and packets that are neither TCP nor ICMP errors about TCP.
+    /// Packets to other addresses or with an invalid source address, and packets that are neither TCP nor ICMP errors
+    /// about TCP.
     pub not_for_us: u64,
-    /// ICMP errors about TCP segments.
+    /// ICMP errors about TCP segments from addresses of this host.
     pub icmp_errors: u64,
-    /// ICMP errors without effect: they do not concern a segment in flight, or their type is ignored.
+    /// ICMP errors that have no effect, because the quoted segment is not in flight or the host ignores the type of the
+    /// error.
     pub icmp_ignored: u64,
-    /// Segments that neither belong to a connection nor open a connection.
+    /// TCP segments that neither belong to a connection nor open a connection.
     pub unmatched_segments: u64,
     /// SYNs dropped because the backlog was full.
     pub backlog_full: u64,
 }
 
-/// An event of one connection, recorded for a trace.
+/// An event of a connection, recorded for a trace.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Traced {
     /// Time of the event.
     pub time: Time,
-    /// Addresses of the connection.
+    /// Addresses and ports of the connection.
     pub ends: FlowAddresses,
-    /// The event.
+    /// Recorded event.
     pub event: Event,
 }
 
-/// Reports which operations would not block.
+/// Operations of a socket that would not block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Readiness {
-    /// Whether [`Host::recv`] has bytes, the end of the stream or an error to return, or [`Host::accept`] has a
-    /// connection.
+    /// For a connection: whether [`Host::recv`] returns bytes, the end of the stream or an error. For a listener:
+    /// whether [`Host::accept`] returns a connection.
     pub readable: bool,
-    /// Whether [`Host::send`] accepts bytes, or has an error to return.
+    /// Whether [`Host::send`] accepts bytes or returns the error that ended the connection.
     pub writable: bool,
-    /// Whether both directions are finished.
+    /// Whether both directions of the connection have ended.
     pub hung_up: bool,
 }
 
@@ -100,16 +103,17 @@ enum SocketKind {
     Listener(Listener),
     Connection {
         connection: Connection,
-        /// The listener that waits for the end of this connection's handshake.
+        /// Listener to which the connection belongs until the end of the handshake.
         parent: Option<Handle>,
     },
 }
 
+/// Maximum number of resets that wait to be sent.
 const MAX_RESETS: usize = 64;
 
 impl Host {
-    /// Creates a host with these addresses. `mtu` is the MTU of its interface, bytes. Initial sequence numbers and
-    /// ports are derived from `secret`.
+    /// Creates a host with these IP addresses. `mtu` is the MTU of the host's interface, bytes. Initial sequence
+    /// numbers and ephemeral ports are derived from `secret`.
     pub fn new(addresses: &[IpAddr], mtu: u16, secret: [u8; 16]) -> Host {
         Host {
             addresses: addresses.to_vec(),
@@ -128,7 +132,8 @@ impl Host {
         }
     }
 
-    /// Listens on `local`, whose address may be unspecified. At most `backlog` connections can wait to be accepted.
+    /// Listens on `local`, whose address may be unspecified. `backlog` is the maximum number of half-open connections
+    /// and of connections that the application has not accepted.
     ///
     /// # Errors
     /// [`Error::AddressNotAvailable`], [`Error::AddressInUse`]; [`Error::Invalid`] if the port is 0 or an option is out
@@ -149,13 +154,13 @@ impl Host {
         Ok(handle)
     }
 
-    /// Starts to open a connection from `local`, or from an ephemeral port if `local` is `None`. The connection is open
-    /// as soon as the socket is [`Readiness::writable`].
+    /// Starts to open a connection from `local`. If `local` is `None`, the host chooses an address and an ephemeral
+    /// port. The connection is open as soon as the socket is [`Readiness::writable`].
     ///
     /// # Errors
     /// [`Error::NetworkUnreachable`], [`Error::AddressNotAvailable`] or [`Error::AddressInUse`]. [`Error::Invalid`] if
-    /// the port is 0, the address is a broadcast or multicast address, the ends are of different families, or an option
-    /// is out of range.
+    /// the remote port is 0, the remote address is unspecified, broadcast or multicast, the two addresses have
+    /// different families, or an option is out of range.
     pub fn connect(
         &mut self,
         now: Time,
@@ -163,7 +168,7 @@ impl Host {
         remote: SocketAddr,
         options: &Options,
     ) -> Result<Handle, Error> {
-        // A peer must have a unicast address (RFC 9293 §3.9.2, MUST-46).
+        // The remote address must be a unicast address (RFC 9293 §3.9.2, MUST-46).
         let is_one = match remote.ip() {
             IpAddr::V4(address) => !address.is_broadcast() && !address.is_multicast(),
             IpAddr::V6(address) => !address.is_multicast(),
@@ -179,11 +184,11 @@ impl Host {
         Ok(handle)
     }
 
-    /// Accepts the next connection of a listener. Returns its handle and the address of the peer.
+    /// Accepts the next connection of a listener. Returns the handle of the connection and the address of the peer.
     ///
     /// # Errors
-    /// [`Error::WouldBlock`] if no connection waits to be accepted, [`Error::Invalid`] if the socket is not a listener,
-    /// [`Error::BadHandle`].
+    /// [`Error::WouldBlock`] if the listener has no open connection to accept. [`Error::Invalid`] if the socket is not
+    /// a listener. [`Error::BadHandle`].
     pub fn accept(&mut self, listener: Handle) -> Result<(Handle, SocketAddr), Error> {
         let SocketKind::Listener(listener) =
             &mut self.sockets.get_mut(listener).ok_or(Error::BadHandle)?.kind
@@ -194,7 +199,8 @@ impl Host {
         Ok((handle, self.connection(handle)?.ends.destination))
     }
 
-    /// Queues bytes to send. Returns the number of bytes that the send buffer accepted, at least 1.
+    /// Appends bytes to the send buffer. Returns the number of bytes that the send buffer accepted, at least 1 unless
+    /// `bytes` is empty.
     ///
     /// # Errors
     /// [`Error::WouldBlock`] if the send buffer is full or the connection is not open yet. [`Error::BrokenPipe`] after
@@ -206,10 +212,10 @@ impl Host {
         sent
     }
 
-    /// Reads bytes. Returns the number of bytes read; 0 means the end of the peer's stream.
+    /// Reads bytes from the receive buffer. Returns the number of bytes read; 0 means the end of the peer's stream.
     ///
     /// # Errors
-    /// [`Error::WouldBlock`] if no byte is available, also before the connection is open (as on Linux and FreeBSD). The
+    /// [`Error::WouldBlock`] if no byte is readable, also before the connection is open (as on Linux and FreeBSD). The
     /// error that ended the connection, on the first call after all bytes were read. [`Error::BadHandle`].
     /// [`Error::Invalid`] for a listener.
     pub fn recv(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
@@ -218,16 +224,17 @@ impl Host {
         received
     }
 
-    /// `MSG_PEEK`: like [`Host::recv`], but leaves the bytes in the buffer and the window unchanged.
+    /// `MSG_PEEK`: copies readable bytes like [`Host::recv`], but leaves the bytes in the receive buffer. The
+    /// advertised window does not change.
     ///
     /// # Errors
     /// The errors of [`Host::recv`]. If `peek` returns the error that ended the connection, later calls do not return
-    /// that error again, as on Linux.
+    /// this error (as on Linux).
     pub fn peek(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
         self.connection(handle)?.peek(out)
     }
 
-    /// Shuts down sending: a FIN follows the bytes that were written.
+    /// Shuts down sending: the host sends a FIN after all bytes that the application has written.
     ///
     /// # Errors
     /// [`Error::NotConnected`] if the connection is not open yet or has ended.
@@ -237,13 +244,13 @@ impl Host {
         done
     }
 
-    /// `SHUT_RD`: shuts down reading. Bytes that have already arrived in order stay readable, followed by the end of
-    /// the stream.
+    /// `SHUT_RD`: shuts down reading. Bytes that have already arrived in order stay readable. The end of the stream
+    /// follows these bytes.
     ///
-    /// TCP cannot notify the peer, because RFC 9293 §3.6 defines a half-close only for the sending side. Bytes that
-    /// arrive later are acknowledged and discarded. The window stays open, so that the peer can finish, as on BSD; on
-    /// Linux later bytes stay readable. If sending is also shut down, arriving data resets the connection, as after
-    /// [`Host::close`] (RFC 1122 §4.2.2.13).
+    /// The host cannot notify the peer, because RFC 9293 §3.6 defines a half-close only for the sending side. Bytes
+    /// that arrive later are acknowledged and discarded (as on BSD; on Linux, later bytes stay readable). The window
+    /// stays open, so that the peer can send all its data. If sending is also shut down, arriving data resets the
+    /// connection, as after [`Host::close`] (RFC 1122 §4.2.2.13).
     ///
     /// # Errors
     /// [`Error::NotConnected`] if the connection is not open yet or has ended.
@@ -251,9 +258,9 @@ impl Host {
         self.connection(handle)?.shutdown_read()
     }
 
-    /// Closes the handle. The connection continues until all data is sent and both sides have finished. If there are
-    /// unread bytes, the connection is reset. If the socket is a listener, its connections that were not accepted are
-    /// reset.
+    /// Closes the handle. The connection continues until all data is acknowledged and both sides have sent a FIN. If
+    /// the receive buffer has unread bytes, the connection is reset. If the socket is a listener, the host resets all
+    /// connections of the listener that the application has not accepted.
     pub fn close(&mut self, now: Time, handle: Handle) -> Result<(), Error> {
         match &mut self
             .sockets
@@ -280,7 +287,7 @@ impl Host {
         Ok(())
     }
 
-    /// Reports which operations would not block.
+    /// Returns the operations of the socket that would not block.
     pub fn readiness(&self, handle: Handle) -> Result<Readiness, Error> {
         let socket = self.sockets.get(handle).filter(|socket| !socket.is_orphan()).ok_or(Error::BadHandle)?;
         Ok(match &socket.kind {
@@ -295,29 +302,30 @@ impl Host {
         })
     }
 
-    /// `SO_ERROR`: the error that ended the connection, reported only once. Before the end of the connection, returns
-    /// and clears the error of [`Host::soft_error`] (as on Linux).
+    /// `SO_ERROR`: returns the error that ended the connection, on the first call only. Before the end of the
+    /// connection, returns and clears the error of [`Host::soft_error`] (as on Linux).
     pub fn take_error(&mut self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection(handle)?.take_error())
     }
 
-    /// The last ICMP error from a router or the peer; `None` if a segment was delivered after the error. The connection
-    /// continues. If the connection later times out, it ends with this error (RFC 9293 §3.9.2.2, SHLD-25).
+    /// Returns the last ICMP error from a router or the peer, while the connection continues. `None` if the peer
+    /// acknowledged data or the connection opened after the error. If the connection later times out, the connection
+    /// ends with this error (RFC 9293 §3.9.2.2, SHLD-25).
     pub fn soft_error(&self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection_ref(handle)?.icmp_error())
     }
 
-    /// State of a connection.
+    /// Returns the state of a connection.
     pub fn info(&self, handle: Handle) -> Result<Info, Error> {
         Ok(Info::of(self.connection_ref(handle)?))
     }
 
-    /// Local and remote address of a connection.
+    /// Returns the addresses and ports of a connection. `source` is the local end.
     pub fn ends(&self, handle: Handle) -> Result<FlowAddresses, Error> {
         Ok(self.connection_ref(handle)?.ends)
     }
 
-    /// The TCP endpoint of a connection, for inspection or tracing.
+    /// Returns the TCP endpoint of a connection, for inspection or tracing.
     pub fn endpoint(&mut self, handle: Handle) -> Result<&mut Endpoint, Error> {
         Ok(&mut self.connection(handle)?.endpoint)
     }
@@ -327,23 +335,24 @@ impl Host {
         self.is_tracing = true;
     }
 
-    /// The oldest recorded event that was not returned yet. Events are recorded only after [`Host::trace`] was called.
+    /// Removes and returns the oldest recorded event. The host records events only after a call of [`Host::trace`].
     pub fn poll_event(&mut self) -> Option<Traced> {
         self.events.pop_front()
     }
 
-    /// The host's counters.
+    /// Returns the counters of the host.
     pub fn counters(&self) -> HostCounters {
         self.counters
     }
 
-    /// Number of sockets, including sockets that the application has closed and whose connections have not ended.
+    /// Returns the number of sockets. Includes sockets whose handle the application has closed and whose connection has
+    /// not ended.
     pub fn sockets(&self) -> usize {
         self.sockets.len()
     }
 
-    /// Number of connections that the application has closed and that still send or wait for data. Connections in
-    /// TIME-WAIT do not count.
+    /// Returns the number of connections whose handle the application has closed and that have not ended. Connections
+    /// in TIME-WAIT do not count.
     pub fn lingering(&self) -> usize {
         let lingers = |socket: &Socket| match &socket.kind {
             SocketKind::Connection { connection, .. } => connection.is_orphan && !connection.is_over(),
@@ -361,14 +370,14 @@ impl Host {
                 }
                 self.update(handle);
             }
-            // If the socket's next timeout is due at the same time, stop here to avoid an endless loop.
+            // If the next timeout of the same socket is due at the same time, stop here to avoid an endless loop.
             if self.timers.first() == Some(&(due, handle)) {
                 break;
             }
         }
     }
 
-    /// Time of the next call of [`Host::handle_timeout`]; [`Time::NEVER`] if no timer runs.
+    /// Returns the time at which the driver must call [`Host::handle_timeout`] next; [`Time::NEVER`] if no timer runs.
     pub fn poll_timeout(&self) -> Time {
         self.timers.first().map_or(Time::NEVER, |(time, _)| *time)
     }
@@ -380,7 +389,7 @@ impl Host {
         };
         self.listeners.remove(&listener.local);
         while let Some(waiting) = listener.accept() {
-            // If the connection has ended meanwhile, there is nothing to reset.
+            // `abort` fails only if the socket does not exist. In this case nothing needs a reset.
             let _ = self.abort(waiting);
         }
         let opening: Vec<Handle> = self

@@ -1,4 +1,5 @@
-//! Incoming and outgoing packets: finds the socket of an incoming packet, and chooses the connection that sends next.
+//! Incoming and outgoing packets: finds the socket of an incoming packet, and chooses the connection that sends the
+//! next packet.
 
 use super::sockets::drain_events;
 use super::{Handle, Host, MAX_RESETS, Socket, SocketKind};
@@ -15,8 +16,7 @@ const ICMP: u8 = 1;
 const ICMP6: u8 = 58;
 
 impl Host {
-    /// Handles an incoming packet. Packets that cannot be parsed and packets to other addresses are counted and
-    /// dropped.
+    /// Handles an incoming packet. Malformed packets and packets to other addresses are counted and dropped.
     pub fn handle_packet(&mut self, now: Time, packet: &[u8]) {
         self.counters.packets_in += 1;
         let parsed = match parse(packet, Checksums::Verify) {
@@ -52,7 +52,7 @@ impl Host {
         self.update(handle);
     }
 
-    /// Handles an ICMP packet, which may be an error about a segment of a connection.
+    /// Handles an ICMP packet. Other packets than ICMP errors about TCP segments of this host are counted and dropped.
     fn handle_icmp_error(&mut self, now: Time, packet: &[u8]) {
         let error = match parse_icmp_error(packet, Checksums::Verify) {
             Ok(error) => error,
@@ -85,7 +85,8 @@ impl Host {
         }
     }
 
-    /// Returns the next packet to send now, if any. Connections take turns.
+    /// Returns the next packet to send, or `None` if no packet is ready at `now`. Connections send in turn (round
+    /// robin).
     pub fn poll_packet(&mut self, now: Time) -> Option<&[u8]> {
         if self.fill_packet(now) {
             self.counters.packets_out += 1;
@@ -94,7 +95,7 @@ impl Host {
         None
     }
 
-    /// The packet that the last call of [`Host::poll_packet`] returned.
+    /// Returns the packet that the last call of [`Host::poll_packet`] returned.
     pub fn packet(&self) -> &[u8] {
         &self.packet
     }
@@ -128,7 +129,8 @@ impl Host {
         false
     }
 
-    /// The socket to which a segment belongs. A SYN to a listener opens a connection.
+    /// Returns the socket to which a segment belongs. A SYN to a listener opens a connection. If no socket matches,
+    /// returns `None`, and queues a reset if the segment requires a reset.
     fn socket_for(&mut self, now: Time, ends: &FlowAddresses, segment: &Segment) -> Option<Handle> {
         let known = self.connections.get(&(ends.source, ends.destination)).copied();
         if known.is_some() && !segment.flags.has(Flags::SYN) {
@@ -167,8 +169,8 @@ impl Host {
         ends.iter().find_map(|end| self.listeners.get(end)).copied()
     }
 
-    /// Returns the first sequence number after those of an old connection; `None` if this SYN may not replace the old
-    /// connection.
+    /// Returns the first sequence number after the numbers that the old connection used. `None` if this SYN must not
+    /// replace the old connection.
     fn number_after(&self, old: Handle, syn: &Segment) -> Option<Seq> {
         let old = &self.connection_ref_of(old)?.endpoint;
         old.may_be_replaced_by(syn).then(|| old.number_after())

@@ -1,4 +1,4 @@
-//! Changes options of sockets in use.
+//! Changes the options of existing sockets.
 
 use super::{Handle, Host, SocketKind};
 use crate::error::Error;
@@ -8,7 +8,7 @@ use lasthop_tcp::Endpoint;
 use lasthop_tcp::endpoint::KeepAlive;
 
 impl Host {
-    /// Changes a listener's options. They apply to connections whose SYN arrives after this call.
+    /// Changes the options of a listener. The new options apply to connections whose SYN arrives after this call.
     ///
     /// # Errors
     /// [`Error::BadHandle`]; [`Error::Invalid`] if the socket is a connection or an option is out of range.
@@ -23,13 +23,14 @@ impl Host {
         }
     }
 
-    /// `TCP_NODELAY`: short segments are sent even while data is unacknowledged. On a listener, this call,
-    /// `set_user_timeout` and `set_keep_alive` apply to connections whose SYN arrives later.
+    /// `TCP_NODELAY`: if `nodelay` is true, sends short segments even while data is unacknowledged. If the socket is a
+    /// listener, the option applies to connections whose SYN arrives after this call.
     pub fn set_nodelay(&mut self, handle: Handle, nodelay: bool) -> Result<(), Error> {
         self.set(handle, |options| options.tcp.nagle = !nodelay, |endpoint| endpoint.set_nagle(!nodelay))
     }
 
-    /// `TCP_USER_TIMEOUT`: longest time for which data may stay unacknowledged; `None`: no limit.
+    /// `TCP_USER_TIMEOUT`: longest time for which data may stay unacknowledged; `None` means no limit. If the socket is
+    /// a listener, the option applies to connections whose SYN arrives after this call.
     pub fn set_user_timeout(&mut self, handle: Handle, limit: Option<Duration>) -> Result<(), Error> {
         self.set(
             handle,
@@ -38,7 +39,8 @@ impl Host {
         )
     }
 
-    /// `SO_KEEPALIVE` with `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
+    /// `SO_KEEPALIVE` with `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`; `None` disables keep-alive. If the socket
+    /// is a listener, the option applies to connections whose SYN arrives after this call.
     pub fn set_keep_alive(
         &mut self,
         now: Time,
@@ -52,7 +54,8 @@ impl Host {
         )
     }
 
-    /// Changes an option of an open connection. For a listener, the option changes for later connections.
+    /// Changes an option of a connection with `of_connection`. If the socket is a listener, changes the option for
+    /// later connections with `of_listener`.
     fn set(
         &mut self,
         handle: Handle,

@@ -21,7 +21,8 @@ impl Host {
         role: Role,
         parent: Option<Handle>,
     ) -> Handle {
-        // The MSS of a peer that sends no MSS option (RFC 9293 §3.7.1).
+        // `headers` is the length of the fixed IP and TCP headers, bytes. `default_mss` applies if the peer sends no
+        // MSS option (RFC 9293 §3.7.1).
         let (headers, default_mss) = if ends.source.is_ipv4() { (40, 536) } else { (60, 1220) };
         let config = Config { default_mss, ..options.config(self.mtu.saturating_sub(headers)) };
         let random = Stream::named(self.numbers.seed(ends.source, ends.destination), "endpoint");
@@ -65,7 +66,7 @@ impl Host {
         }
     }
 
-    /// Updates the send queue, the timers and the listener after a connection may have changed.
+    /// Updates the queue of sending connections, the timers and the listener after a connection may have changed.
     pub(super) fn update(&mut self, handle: Handle) {
         let Some(socket) = self.sockets.get_mut(handle) else { return };
         if !socket.is_busy {
@@ -87,7 +88,8 @@ impl Host {
         }
     }
 
-    /// Frees the connection's pair of addresses for a new connection. The application may still have the handle.
+    /// Frees the pair of addresses and ports of a connection for a new connection. The application may still have the
+    /// handle of the old connection.
     pub(super) fn release_ends(&mut self, handle: Handle) {
         let Some(connection) = self.connection_ref_of(handle) else { return };
         let key = (connection.ends.source, connection.ends.destination);
@@ -96,8 +98,8 @@ impl Host {
         }
     }
 
-    /// Updates the timer of a connection that has nothing more to send. Removes a connection that has ended and has no
-    /// handle.
+    /// Updates the timer of a connection that has no packet to send. Removes the connection if it has ended and the
+    /// application has no handle of the connection.
     pub(super) fn update_idle(&mut self, handle: Handle) {
         let Some(socket) = self.sockets.get_mut(handle) else { return };
         let SocketKind::Connection { connection, parent } = &mut socket.kind else { return };
@@ -120,8 +122,8 @@ impl Host {
     }
 }
 
-/// Removes the endpoint's events, and records them if tracing is on. Endpoints always produce events about loss
-/// discrimination.
+/// Removes all events from the endpoint. Records the events if tracing is on. The removal is always necessary, because
+/// endpoints produce events about loss discrimination even without tracing.
 pub(super) fn drain_events(connection: &mut Connection, is_tracing: bool, events: &mut VecDeque<Traced>) {
     while let Some((time, event)) = connection.endpoint.poll_event() {
         if is_tracing {

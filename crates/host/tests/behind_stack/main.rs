@@ -1,5 +1,6 @@
-//! Flows between stacks in the simulator. The check of the interface is this workspace's TCP with real packets: behind the
-//! interface, a flow must have the numbers of the same flow without packets.
+//! Tests of flows between protocol stacks (trait `Stack`) in the simulator. The main test runs Lasthop's own TCP as a
+//! stack that sends real packets. The goodput of this flow must equal the goodput of a native flow, which is simulated
+//! without real packets.
 
 mod own;
 mod toy;
@@ -25,7 +26,7 @@ fn stacks(ends: [Box<dyn Stack>; 2], bytes: Option<u64>) -> Traffic {
     Traffic::NoEndpoint(NoEndpoint::Stack(Box::new(StackFlow::new(ends, FlowSide::Source, bytes))))
 }
 
-/// Runs the scenario with the traffic of `make` in place of its first flow.
+/// Runs the scenario. The traffic that `make` returns replaces the first flow of the scenario.
 fn run(scenario: &Scenario, seed: u64, make: impl Fn() -> Traffic) -> Engine {
     let mut engine = assemble_with(scenario, seed, &|flow| (flow == 0).then(&make));
     engine.run_until(Time::ZERO + scenario.duration);
@@ -38,8 +39,8 @@ fn goodput_kbps(scenario: &Scenario, engine: &Engine) -> f64 {
     flow.delivered()[0] as f64 * 8e-3 / scenario.duration.as_secs()
 }
 
-/// Our TCP with real packets behind the interface must have the goodput of the native flow: with losses, with a full
-/// queue, and with a pacing control. The sender's application writes through a socket of 4 MiB, which limits nothing.
+/// Lasthop's TCP as a stack with real packets must have the goodput of the native flow: with a full queue, with losses,
+/// and with congestion control that paces. The send buffer of 4 MiB is too large to limit the goodput.
 #[test]
 fn our_tcp_behind_the_interface_is_our_tcp() {
     for (settings, tolerance) in [
@@ -61,8 +62,8 @@ fn our_tcp_behind_the_interface_is_our_tcp() {
     }
 }
 
-/// A transfer ends when the destination has read its last byte. The bytes of all datagrams are freed at the end, also
-/// after losses, copies and damage.
+/// A transfer ends when the destination has read the last byte. At the end, the simulator has freed all datagrams, even
+/// if the path loses, duplicates or corrupts datagrams.
 #[test]
 fn a_transfer_completes_over_a_hostile_path() {
     let settings = [
@@ -90,8 +91,9 @@ fn a_transfer_completes_over_a_hostile_path() {
     }
 }
 
-/// A window of 20 datagrams of 1000 bytes and a round trip of 40 ms plus transmission: 20 x 1000 bytes per round trip. The
-/// datagram has 1037 bytes on the wire (9 bytes of its own header, 28 of UDP and IPv4).
+/// A stack with a fixed window of 20 datagrams of 1000 bytes must deliver 20,000 bytes per round-trip time. The
+/// round-trip time is 40 ms plus the transmission times of a datagram and an ACK. A datagram has 1037 bytes on the
+/// wire: 1000 bytes of payload, 9 bytes of the stack's header, and 28 bytes of UDP and IPv4 headers.
 #[test]
 fn a_window_stack_has_its_window_per_round_trip() {
     let scenario = scenario("rate=10Mbit/s,rtt=40ms,queue=50packets,duration=20s,headers=real", &[]);
@@ -102,8 +104,8 @@ fn a_window_stack_has_its_window_per_round_trip() {
     assert!((found / expected - 1.0).abs() < 0.01, "{found} kbit/s, {expected} expected");
 }
 
-/// A stack that panics, sends without end, sends too large a datagram, or requests a deadline in the past ends its own
-/// flow with a message. The other flow goes on with the rest of the link.
+/// If a stack panics, sends without end, sends too large a datagram, or returns a timeout in the past, its own flow
+/// ends with an error message. The other flow continues and uses the whole link.
 #[test]
 fn a_faulty_stack_ends_its_own_flow() {
     for (fault, message) in [
@@ -123,7 +125,7 @@ fn a_faulty_stack_ends_its_own_flow() {
     }
 }
 
-/// The same seed gives the same delivery and the same number of datagrams.
+/// Two runs with the same seed deliver the same number of bytes and send the same number of datagrams.
 #[test]
 fn runs_repeat() {
     let scenario = scenario("rate=10Mbit/s,rtt=40ms,queue=50packets,loss=1%,duration=10s", &[]);

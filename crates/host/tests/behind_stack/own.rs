@@ -1,4 +1,4 @@
-//! This workspace's TCP with real packets behind the interface of stacks.
+//! Lasthop's own TCP with real packets, as an implementation of the trait `Stack`.
 
 use lasthop_base::Time;
 use lasthop_host::{Handle, Host, Options};
@@ -11,7 +11,7 @@ const ADDRESSES: [IpAddr; 2] =
     [IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2))];
 const PORT: u16 = 7;
 
-/// One host with one connection. The source opens the connection and writes.
+/// A host with one connection. The source opens the connection and writes; the destination listens and reads.
 pub struct Own {
     host: Host,
     options: Options,
@@ -23,7 +23,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// Source and destination. `mtu`: bytes of the largest packet.
+    /// Returns the stacks of the source and of the destination. `mtu` is the length of the largest packet, bytes.
     pub fn pair(configs: [&Config; 2], mtu: u16, seed: u64) -> [Box<dyn Stack>; 2] {
         [0, 1].map(|end| -> Box<dyn Stack> {
             let options = Options { tcp: configs[end].clone(), send_buffer: 1 << 22, ..Options::default() };
@@ -58,7 +58,7 @@ impl Stack for Own {
     }
 
     fn handle_datagram(&mut self, now: Time, datagram: &[u8], ecn: Ecn) {
-        assert_ne!(ecn, Ecn::Ce, "a mark must also be in the header");
+        assert_ne!(ecn, Ecn::Ce, "the packet has a CE mark, which is missing in the IP header");
         self.host.handle_packet(now, datagram);
         if let Some(listener) = self.listener
             && self.connection.is_none()

@@ -1,4 +1,5 @@
-//! A small ARQ over UDP: a fixed window of datagrams, cumulative ACKs, go back N. `Fault` makes the source misbehave.
+//! A small ARQ protocol over UDP, with a fixed window of datagrams, cumulative ACKs and go-back-N. With a `Fault`, the
+//! source misbehaves.
 
 use lasthop_base::{Duration, Time};
 use lasthop_stack::{Layer, SentDatagram, Stack};
@@ -23,19 +24,22 @@ pub struct Toy {
     written: u64,
     is_open: bool,
     is_finished: bool,
-    /// Sender: number of the first datagram that is not acknowledged, and of the next datagram.
+    /// Number of the first datagram that the destination has not acknowledged.
     una: u64,
+    /// Number of the next datagram to send.
     nxt: u64,
     deadline: Time,
-    /// Receiver: number of the next datagram in order, bytes read, and the total if the last datagram has arrived.
+    /// Number of the next datagram that the receiver expects in order.
     expected: u64,
+    /// Number of bytes that the application has read.
     read: u64,
+    /// Number of all datagrams of the transfer, if the last datagram has arrived.
     total: Option<u64>,
     owes_ack: bool,
 }
 
 impl Toy {
-    /// Source and destination.
+    /// Returns the stacks of the source and of the destination. `window` is the number of datagrams in flight.
     pub fn pair(window: u64, fault: Fault) -> [Box<dyn Stack>; 2] {
         [fault, Fault::None].map(|fault| -> Box<dyn Stack> {
             Box::new(Toy {

@@ -1,5 +1,5 @@
-//! Tests two honest hosts on a hostile path. Invariants must hold for arbitrary scripts. The fuzz target `connection`
-//! plays the same kind of scripts for longer.
+//! Tests two honest hosts on a hostile path. The invariants listed in `play` must hold for arbitrary scripts. The fuzz
+//! target `connection` also plays such scripts, for a longer time.
 
 mod middle;
 mod play;

@@ -1,16 +1,16 @@
-//! An attacker between two hosts, who sees their segments and forges more segments.
+//! An attacker between two hosts. The attacker observes the segments of the hosts and forges further segments.
 
 use super::script::{ForgedIcmp, Forgery, OffPathSegment};
 use etherparse::{Icmpv4Type, PacketBuilder};
 use lasthop_wire::bytes::{Checksums, Content, Header, Payload, emit, parse};
 use lasthop_wire::{Body, Flags, SackBlocks, Segment, Seq, Timestamps};
 
-/// State of a host as far as an observer on the path can see it.
+/// State of a host, as far as an observer on the path can infer the state from packets.
 #[derive(Clone, Default)]
 pub struct ObservedHost {
     pub header: Option<Header>,
     first: u32,
-    /// First and last value of the host's timestamp clock.
+    /// First TSval and last timestamps option that the host has sent.
     stamps: Option<(u32, Timestamps)>,
     end: u32,
     acked: u32,
@@ -23,9 +23,9 @@ fn later(one: u32, other: u32) -> u32 {
 }
 
 impl ObservedHost {
-    /// Observes a packet sent by the host.
+    /// Updates the state from a packet that the host has sent. Returns the segment in the packet.
     pub fn observe(&mut self, packet: &[u8]) -> Segment {
-        let parsed = parse(packet, Checksums::Verify).expect("a host sends valid packets");
+        let parsed = parse(packet, Checksums::Verify).expect("the host sends a valid packet");
         let Content::Tcp(segment) = parsed.content else { panic!("a host sends TCP") };
         let end = segment.seq.0.wrapping_add(segment.sequence_space());
         if self.header.is_none() {
@@ -41,7 +41,7 @@ impl ObservedHost {
             if self.acked == 0 {
                 (self.acked, self.edge) = (segment.ack.0, segment.ack.0);
             }
-            // The window field of a SYN is not scaled.
+            // The window field of a SYN is unscaled (RFC 7323 §2.2).
             let shift = if segment.flags.has(Flags::SYN) { 0 } else { self.shift };
             self.acked = later(self.acked, segment.ack.0);
             let edge = segment.ack.0.wrapping_add(u32::from(segment.window) << shift);
@@ -54,11 +54,11 @@ impl ObservedHost {
     }
 }
 
-/// A distance of sequence numbers that is far beyond every window, but too short to wrap around.
+/// Distance of sequence numbers that exceeds every window, but is much shorter than half of the sequence space.
 const FAR: u32 = 1 << 29;
 
-/// A forged segment from the host `from` that the host `to` must refuse. `None` if no segment of this kind is possible
-/// now.
+/// Forges a segment with the source `from`, which the host `to` must reject. Returns `None` if no segment of the kind
+/// `blind` is possible now.
 pub fn blind(
     blind: &OffPathSegment,
     from: &ObservedHost,
@@ -76,7 +76,7 @@ pub fn blind(
         timestamps: from.stamps.filter(|_| has_stamps).map(|(_, stamps)| stamps),
         ..Segment::default()
     };
-    // Uses a future timestamp, which PAWS would accept.
+    // Adds `stamp` to the timestamp, because PAWS accepts later timestamps (RFC 7323 §5).
     let stamped = |segment: Segment, stamp: u32| Segment {
         timestamps: segment
             .timestamps
@@ -91,7 +91,8 @@ pub fn blind(
             Segment { flags: Flags::RST, ..good(to.edge.wrapping_add(1 + by % FAR), 0) }
         }
         OffPathSegment::NearReset(by) => {
-            // A sequence number above all sent bytes cannot be that of the next byte.
+            // `from` has not sent any sequence number from `from.end` on. Therefore a number beyond `from.end` cannot
+            // equal RCV.NXT of `to`.
             let room = to.edge.wrapping_sub(from.end);
             if room == 0 || room > FAR {
                 return None;
@@ -107,7 +108,7 @@ pub fn blind(
             stamped(Segment { ack, ..good(inside(at), len) }, stamp)
         }
         OffPathSegment::AncientAck { behind, at, len, stamp } => {
-            // All windows are smaller than 2^20.
+            // The number is below SND.UNA - MAX.SND.WND (RFC 5961 §5), since all windows are smaller than 2^20.
             let ack = Seq(to.first.wrapping_sub((1 << 20) + behind % FAR));
             stamped(Segment { ack, ..good(inside(at), len) }, stamp)
         }
@@ -126,7 +127,7 @@ pub fn blind(
     packet(from, segment)
 }
 
-/// A forged segment that the host `to` may accept.
+/// Forges a segment with the source `from`, which the host `to` may accept.
 pub fn inside(forgery: &Forgery, from: &ObservedHost, to: &ObservedHost) -> Option<Vec<u8>> {
     let beside = |number: u32, by: i16| Seq(number.wrapping_add(i32::from(by) as u32));
     let mut sack = SackBlocks::default();
@@ -151,11 +152,12 @@ pub fn inside(forgery: &Forgery, from: &ObservedHost, to: &ObservedHost) -> Opti
         sack,
         ..Segment::default()
     };
-    // With the timestamps option, fewer SACK blocks fit into a segment.
+    // If the options exceed the header, omit the timestamps option.
     packet(from, segment).or_else(|| packet(from, Segment { timestamps: None, ..segment }))
 }
 
-/// An ICMP error to `from`, the sender of the last packet. The error has one of most ICMP types that concern TCP.
+/// Forges an ICMP error about the packet `last`, which `from` has sent. The ICMP type is destination unreachable,
+/// source quench, time exceeded or parameter problem.
 pub fn notice(notice: &ForgedIcmp, from: &ObservedHost, last: &[u8]) -> Option<Vec<u8>> {
     let type_u8 = [3, 3, 4, 11, 12][usize::from(notice.kind) % 5];
     let [high, low] = notice.mtu.to_be_bytes();
@@ -171,7 +173,7 @@ pub fn notice(notice: &ForgedIcmp, from: &ObservedHost, last: &[u8]) -> Option<V
     written.is_ok().then_some(bytes)
 }
 
-/// A packet with a forged segment. The bytes of its payload do not occur in any honest text.
+/// Returns a packet with a forged segment. Each payload byte is 0xee, which no honest host sends.
 fn packet(from: &ObservedHost, segment: Segment) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let payload = vec![0xee; segment.len as usize];

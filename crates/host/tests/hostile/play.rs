@@ -1,11 +1,13 @@
-//! Plays a script and checks invariants:
+//! Plays a script and checks these invariants:
 //!
-//! * nothing panics, and each packet causes only a bounded number of packets;
-//! * buffers do not exceed their sizes, and memory stays within the buffers and the packets in flight;
-//! * the window grows for newly acknowledged bytes, and at most by the byte counting rule;
-//! * ICMP errors can only make segments shorter;
-//! * if no acceptable segment is forged, the bytes read equal the bytes written, all bytes arrive after the path is
-//!   clean, and both sockets close in order.
+//! * no code panics, and the number of packets that a host sends in response to one packet is bounded;
+//! * buffers do not exceed their configured sizes, and memory use does not exceed a limit that follows from these sizes
+//!   and the packets in flight;
+//! * the congestion window grows only if bytes are newly acknowledged, and at most by the amount that the ACK counting
+//!   permits;
+//! * ICMP errors can only reduce the segment size;
+//! * if the attacker forges no acceptable segment, the bytes read equal the bytes written. After the path is clean, all
+//!   bytes arrive, and both sides read the end of the stream.
 
 use super::middle::{self, ObservedHost};
 use super::script::{HostileScript, PathAction};
@@ -16,9 +18,9 @@ use lasthop_tcp::{Config, State};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
-/// Largest number of consecutive losses. With more, senders may give up because the path looks dead.
+/// Largest number of consecutive losses. After more losses, a sender may abort the connection.
 const MAX_LOSSES: u32 = 5;
-/// Memory that two hosts use in addition to buffers and packets in flight, bytes.
+/// Limit of the memory that two hosts use in addition to buffers and packets in flight, bytes.
 const BASE: usize = 100_000;
 const DELAY: Duration = Duration::from_millis(10);
 
@@ -26,9 +28,9 @@ struct ScriptedHost {
     host: Host,
     handle: Option<Handle>,
     observed: ObservedHost,
-    /// Text to send.
+    /// Bytes that the application on this host sends.
     text: Vec<u8>,
-    /// Number of bytes of `text` that the host has accepted so far.
+    /// Number of bytes of `text` that the send buffer has accepted so far.
     sent: usize,
     is_shut: bool,
     read: usize,
@@ -37,13 +39,13 @@ struct ScriptedHost {
     send_buffer: usize,
     receive_buffer: u64,
     ack_counting: &'static str,
-    /// Whether Reno's rule bounds the growth of the window: true for Reno with an immediate window reduction and
-    /// without undo.
+    /// Whether the rules of RFC 5681 limit the growth of the congestion window ([`is_plain`]).
     is_plain: bool,
     sends_dummies: bool,
 }
 
-/// Whether the window grows exactly as described in RFC 5681.
+/// Whether the congestion window never grows faster than RFC 5681 permits: true for Reno with an immediate window
+/// reduction and without loss discrimination.
 fn is_plain(config: &Config) -> bool {
     config.congestion.info.name == "reno"
         && (config.reduction.build)(&config.reduction.values).is_none()
@@ -64,17 +66,17 @@ struct Playback<'a> {
     flown: u64,
     actions: VecDeque<PathAction>,
     losses: u32,
-    /// Whether no forged segment so far could be accepted.
+    /// Whether a host must reject all segments that the attacker has forged so far.
     is_honest: bool,
     held: &'a dyn Fn() -> usize,
-    /// Limit in bytes of the memory in use, without the packets in flight.
+    /// Limit of the memory use without packets in flight, bytes.
     room: usize,
 }
 
-/// Plays a whole script. `held` returns the bytes of memory in use, if memory is measured.
+/// Plays a whole script. `held` returns the memory use in bytes, or a constant if memory use is not measured.
 ///
 /// # Panics
-/// Panics if an invariant does not hold.
+/// If an invariant does not hold.
 pub fn play(script: &HostileScript, held: &dyn Fn() -> usize) {
     let mut play = Playback::new(script, held);
     play.run(script.actions.len());
@@ -84,7 +86,8 @@ fn address(side: usize) -> IpAddr {
     IpAddr::from([10, 0, 0, 1 + side as u8])
 }
 
-/// A text in which misplaced bytes can be detected. It does not contain the forger's byte 0xee.
+/// Returns `len` bytes, whose pattern reveals misplaced bytes. The byte 0xee of forged segments does not occur in the
+/// pattern.
 fn text(len: usize, side: usize) -> Vec<u8> {
     (0..len).map(|at| ((at * 31 + at / 251 * 7 + side * 101) % 199) as u8).collect()
 }
@@ -117,8 +120,9 @@ impl<'a> Playback<'a> {
         let listener = sides[1].host.listen(server, 4, &setups[1].options()).expect("valid options");
         let client = sides[0].host.connect(now, None, server, &setups[0].options()).expect("valid options");
         sides[0].handle = Some(client);
-        // A ring buffer may have twice its capacity. Beyond a hole, every second byte may be a separate range, which
-        // takes 16 bytes. Each segment has at least 52 bytes and a record of 24 bytes.
+        // A ring buffer may allocate twice the bytes that it stores. A sender stores a record of 24 bytes for each
+        // segment of at least 52 bytes. In a receive buffer, every second byte beyond a hole may be a separate range,
+        // for which the receiver stores 16 bytes.
         let buffers = |side: &ScriptedHost| 3 * side.send_buffer + (2 + 16) * side.receive_buffer as usize;
         let room = held() + BASE + sides.iter().map(buffers).sum::<usize>();
         Playback {
@@ -136,7 +140,7 @@ impl<'a> Playback<'a> {
     }
 
     fn run(&mut self, actions: usize) {
-        // Each action can cost a whole back-off of the retransmission timer. The path is clean after the last action.
+        // Each action may cost the longest retransmission timeout, 120 s. After the last action, the path is clean.
         let end = self.now + Duration::from_secs(3600 + 120 * actions as u64);
         let mut steps = 0_u32;
         while !self.sides.iter().all(|side| side.is_over) {
@@ -153,13 +157,21 @@ impl<'a> Playback<'a> {
             }
             let is_over = self.sides.iter().all(|side| side.is_over);
             let infos = || [0, 1].map(|side| self.info(side));
-            assert!(goes_on || is_over, "no event is left: {:#?}", infos());
+            assert!(
+                goes_on || is_over,
+                "no event is pending, but the transfer is incomplete: {:#?}",
+                infos()
+            );
             assert!(self.now <= end, "the transfer does not end: {:#?}", infos());
         }
         if self.is_honest {
             for side in 0..2 {
                 let other = &self.sides[1 - side];
-                assert_eq!(self.sides[side].read, other.text.len(), "the end of the stream came early");
+                assert_eq!(
+                    self.sides[side].read,
+                    other.text.len(),
+                    "the application read the end of the stream too early"
+                );
             }
         }
     }
@@ -184,7 +196,7 @@ impl<'a> Playback<'a> {
         true
     }
 
-    /// Delivers a packet, checks the invariants and sends the packets that answer it.
+    /// Delivers a packet to a host, checks the invariants, and sends the packets with which the host responds.
     fn deliver(&mut self, to: usize, packet: &[u8]) {
         let now = self.now;
         let before = self.info(to);
@@ -199,8 +211,8 @@ impl<'a> Playback<'a> {
         let held = (self.held)();
         assert!(held <= self.room + in_flight, "{held} bytes of {} and {in_flight}", self.room);
         let (acks, bytes) = self.send_all(to);
-        assert!(acks <= 2, "{acks} packets without data for one");
-        assert!(bytes <= self.sides[to].send_buffer, "{bytes} bytes for one packet");
+        assert!(acks <= 2, "{acks} packets without data in response to one packet");
+        assert!(bytes <= self.sides[to].send_buffer, "{bytes} bytes of data in response to one packet");
     }
 
     fn info(&self, side: usize) -> Option<Info> {
@@ -208,8 +220,8 @@ impl<'a> Playback<'a> {
         side.handle.and_then(|handle| side.host.info(handle).ok())
     }
 
-    /// Sends all packets that a host has ready. Returns the number of segments without data, SYN and FIN, then the
-    /// number of bytes of data without Peach's dummies, which are copies of the segment before them.
+    /// Sends all packets that a host has ready. Returns two numbers: the segments without data, SYN and FIN, and the
+    /// data bytes. Dummy segments of TCP Peach, which are copies of the preceding segment, do not count.
     fn send_all(&mut self, from: usize) -> (usize, usize) {
         let (mut acks, mut bytes, mut previous) = (0, 0, None);
         let now = self.now;
@@ -250,7 +262,7 @@ impl<'a> Playback<'a> {
 
     fn forge(&mut self, action: &PathAction, from: usize, last: &[u8]) {
         let to = 1 - from;
-        // Other rules apply before both connections are open, and after one of them has ended.
+        // Forge segments only while both connections are open. In other states, other acceptance rules apply.
         let states = [0, 1].map(|side| self.info(side).map(|info| info.state));
         let is_open = |state: &Option<State>| {
             state.is_some_and(|state| {
@@ -266,7 +278,7 @@ impl<'a> Playback<'a> {
         if let PathAction::Icmp(notice) = action
             && let Some(packet) = middle::notice(notice, &self.sides[from].observed, last)
         {
-            // An ICMP error does not end an open connection, even if its numbers are valid.
+            // An ICMP error must not end an open connection, even if the quoted sequence number is valid.
             return self.deliver(from, &packet);
         }
         let has_stamps = self.info(to).is_some_and(|info| info.options.timestamps);
@@ -353,19 +365,21 @@ impl ScriptedHost {
             "per_ack" => 0,
             "rfc5681" => acked.min(mss),
             "bytes" => acked.min(2 * mss),
-            // Each acknowledged segment may hold only a single byte.
+            // The other ACK counting permits one MSS for each acknowledged segment. A segment may contain a single
+            // byte.
             _ => acked * mss,
         };
-        // In congestion avoidance the window grows by at most one segment per window, and a window may be a single
-        // segment.
+        // In congestion avoidance, the window grows by at most one MSS per window of acknowledged data. A window may be
+        // a single segment.
         let credit = if before.cwnd_bytes >= before.ssthresh_bytes { mss.min(acked * mss) } else { credit };
-        // At the end of the handshake the window is set for the agreed segment size.
+        // At the end of the handshake, the sender sets the initial window for the negotiated segment size.
         let opens = matches!(before.state, State::SynSent | State::SynReceived | State::Listen);
-        // After a loss the window is at least two segments (RFC 5681 §3.1, Eq. 4), even if it was smaller before.
+        // After a loss, the window is at least two segments (RFC 5681 §3.1, Eq. 4), even if the window was smaller
+        // before the loss.
         let most = (before.cwnd_bytes + credit).max(2 * mss);
         assert!(
             opens || after.cwnd_bytes <= most,
-            "cwnd {} to {} for {acked} bytes: {before:?} {after:?}",
+            "cwnd grows from {} to {} for {acked} acknowledged bytes: {before:?} {after:?}",
             before.cwnd_bytes,
             after.cwnd_bytes
         );

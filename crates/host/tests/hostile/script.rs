@@ -1,4 +1,4 @@
-//! A hostile path as plain data. A fuzzer or a property test makes this data from arbitrary bytes.
+//! Script of a hostile path, as plain data. A fuzzer or a property test builds scripts from arbitrary bytes.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use lasthop_base::Choice;
@@ -6,26 +6,26 @@ use lasthop_host::Options;
 use lasthop_tcp::receiver::ack_policy;
 use lasthop_tcp::{Catalogue, Config};
 
-/// Two hosts, the texts that they send, and the fate of their packets.
+/// Options of two hosts, the number of bytes that each host sends, and one action of the path for each packet.
 #[derive(Clone, Debug)]
 pub struct HostileScript {
     pub client: Setup,
     pub server: Setup,
-    /// Number of bytes from the client, modulo [`MAX_BYTES`].
+    /// Number of bytes that the client sends, before the modulo operation of [`HostileScript::bytes`].
     pub up: u16,
-    /// Number of bytes from the server, modulo [`MAX_BYTES`].
+    /// Number of bytes that the server sends, before the modulo operation of [`HostileScript::bytes`].
     pub down: u16,
-    /// One action for each packet, in order. After the last action the path is clean.
+    /// Actions for the packets, in the order of sending. After the last action, the path is clean.
     pub actions: Vec<PathAction>,
 }
 
-/// Largest number of bytes in one direction.
+/// Upper bound of the number of bytes in one direction.
 pub const MAX_BYTES: u16 = 20_000;
 
-/// Options of a host.
+/// Options of a host and of its endpoint.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Setup {
-    /// See [`Catalogue::pick`].
+    /// Numbers from which [`Catalogue::pick`] selects the mechanisms of the endpoint.
     pub mechanisms: [u8; 16],
     pub sack: bool,
     pub timestamps: bool,
@@ -38,25 +38,26 @@ pub struct Setup {
     pub receive_buffer: u16,
 }
 
-/// Fate of a packet, or an event that happens with it.
+/// Action of the path on a packet, or an attack that follows the packet.
 #[derive(Clone, Debug)]
 pub enum PathAction {
     Pass,
     Lose,
     Twice,
-    /// The packet is delayed by this many milliseconds, so that later packets overtake it.
+    /// The packet is delayed by this many milliseconds, so that later packets may overtake the packet.
     Late(u8),
     Cut(u16),
     Flip(u16),
-    /// The packet is delivered; then an attacker off the path sends a segment to the receiver.
+    /// The path sends the packet. In addition, an off-path attacker sends a segment to the same destination.
     OffPath(OffPathSegment),
-    /// The packet is delivered; then an attacker on the path sends a segment to the receiver.
+    /// The path sends the packet. In addition, an on-path attacker sends a segment to the same destination.
     Inside(Forgery),
-    /// The packet is delivered; then an attacker on the path sends an ICMP error about it.
+    /// The path sends the packet. In addition, an on-path attacker sends an ICMP error about the packet to the packet's
+    /// source.
     Icmp(ForgedIcmp),
 }
 
-/// An ICMP error of any kind. Its sequence number is relative to that of the packet.
+/// A forged ICMP error about a packet. `seq` is added to the sequence number of the quoted packet.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct ForgedIcmp {
     pub kind: u8,
@@ -65,31 +66,32 @@ pub struct ForgedIcmp {
     pub seq: i16,
 }
 
-/// Segments that a receiver must refuse according to RFC 5961, RFC 9293 or RFC 7323. Distances are relative to the
-/// range that the receiver accepts.
+/// A segment that a receiver must reject according to RFC 5961, RFC 9293 or RFC 7323. `u32` and `u16` numbers are
+/// distances from the range that the receiver accepts, except for lengths.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum OffPathSegment {
     /// A reset below the window.
     OldReset(u32),
     /// A reset beyond the window.
     FarReset(u32),
-    /// A reset in the window that does not have exactly the number of the next byte (RFC 5961 §3).
+    /// A reset in the window whose sequence number differs from RCV.NXT (RFC 5961 §3.2).
     NearReset(u16),
     /// A SYN with any sequence number (RFC 5961 §4).
     Syn { at: u32, acks: bool },
-    /// Data in the window with an ACK of bytes that were never sent (RFC 5961 §5).
+    /// Data in the window. The ACK acknowledges bytes that the receiver has never sent (RFC 5961 §5).
     UnsentAck { ahead: u32, at: u16, len: u16, stamp: u32 },
-    /// Data in the window with an ACK that is too old (RFC 5961 §5).
+    /// Data in the window. The acknowledgement number is too old (RFC 5961 §5).
     AncientAck { behind: u32, at: u16, len: u16, stamp: u32 },
     /// Data beyond the window.
     FarData { at: u32, len: u16, stamp: u32 },
     /// Data below the window.
     OldData { at: u32, len: u16, stamp: u32 },
-    /// Data in the window with a timestamp from before the connection's first timestamp (RFC 7323 §5).
+    /// Data in the window. The TSval is older than the first TSval of the connection (RFC 7323 §5).
     OldStamp { behind: u32, at: u16, len: u16 },
 }
 
-/// A segment that may differ from a valid segment in any way. Distances are relative to the expected values.
+/// A segment that may differ from a valid segment in any field. `seq`, `ack`, `stamps` and `sack` are differences from
+/// valid values.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Forgery {
     pub seq: i16,
@@ -104,7 +106,8 @@ pub struct Forgery {
 impl<'a> Arbitrary<'a> for HostileScript {
     fn arbitrary(bytes: &mut Unstructured<'a>) -> Result<HostileScript> {
         let (client, server, up, down) = bytes.arbitrary()?;
-        // With an attacker on the path most checks are impossible, so most scripts have none.
+        // With an on-path attacker, most invariants cannot be checked. Therefore three quarters of the scripts have
+        // only off-path attackers.
         let is_blind = bytes.ratio(3, 4)?;
         let mut actions = Vec::new();
         while !bytes.is_empty() {
@@ -157,8 +160,8 @@ impl Setup {
 }
 
 impl HostileScript {
-    /// Returns the number of bytes from the client, then the number of bytes from the server. Both numbers are small if
-    /// the window admits only single bytes.
+    /// Returns the number of bytes that the client sends, then the number of bytes that the server sends. Small buffers
+    /// limit these numbers, because a transfer of many segments of a few bytes takes too long.
     pub fn bytes(&self) -> (usize, usize) {
         let room = |from: &Setup, to: &Setup| from.send_buffer.min(to.receive_buffer).max(1);
         let most = |room: u16| MAX_BYTES.min(room.saturating_mul(100));

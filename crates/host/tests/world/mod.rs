@@ -1,4 +1,4 @@
-//! Two hosts and a path between them, in virtual time. Each test file uses a part of this module.
+//! Two hosts, and a path between the two hosts, in virtual time. Each test file uses a part of this module.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use lasthop_base::{Duration, Stream, Time};
@@ -6,7 +6,7 @@ use lasthop_host::{Error, Handle, Host, Options};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-/// Faults of the path, as probabilities for each packet.
+/// Faults of the path. Each field is the probability that a packet suffers the fault.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     pub lose: f64,
@@ -16,19 +16,20 @@ pub struct Faults {
     pub truncate: f64,
 }
 
-/// Shortest time after which a handshake is given up (RFC 9293 §3.8.3).
+/// Time after which a test abandons the handshake: the minimum of R2 for SYNs (RFC 9293 §3.8.3).
 const HANDSHAKE: Duration = Duration::from_secs(180);
 
 pub const CLEAN: Faults = Faults { lose: 0.0, duplicate: 0.0, delay: 0.0, corrupt: 0.0, truncate: 0.0 };
 
-/// One of the hosts.
+/// Selects one of the two hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostSide {
     Client,
     Server,
 }
 
-/// A function that replaces a packet on the path by any number of packets, each with its destination.
+/// A function that replaces a packet on the path by any number of packets. The arguments are the destination and the
+/// packet.
 pub type PathHook = Box<dyn FnMut(HostSide, Vec<u8>) -> Vec<(HostSide, Vec<u8>)>>;
 
 pub struct World {
@@ -37,16 +38,16 @@ pub struct World {
     pub server: Host,
     pub faults: Faults,
     one_way: Duration,
-    /// Transmission time of a packet.
+    /// Transmission time of each packet.
     pub each: Duration,
-    /// End of the current transmission in each direction.
+    /// End of the current transmission, indexed by destination.
     busy_until: [Time; 2],
     random: Stream,
     in_flight: BTreeMap<(Time, u64), (HostSide, Vec<u8>)>,
     sent: u64,
     /// Whether the path drops all packets.
     pub cut: bool,
-    /// Changes packets on the path.
+    /// Function that replaces packets on the path, if any.
     pub path_hook: Option<PathHook>,
 }
 
@@ -83,16 +84,19 @@ impl World {
         }
     }
 
-    /// Opens a connection. Returns the client's handle, the server's handle and the listener's handle.
+    /// Opens a connection. Returns the handles of the client's socket, of the server's socket and of the listener.
     pub fn connect(&mut self, client: &Options, server: &Options) -> (Handle, Handle, Handle) {
-        self.try_connect(client, server).expect("the handshake is done in time")
+        self.try_connect(client, server).expect("the handshake completes in time")
     }
 
-    /// Like `connect`, but returns `None` if the server has given up. A client that sends no data does not notice that
-    /// its ACKs were lost.
+    /// Opens a connection like `connect`, but returns `None` if the server does not complete the handshake. This
+    /// happens if the path loses all ACKs of the client, since a client without data does not retransmit ACKs.
     pub fn try_connect(&mut self, client: &Options, server: &Options) -> Option<(Handle, Handle, Handle)> {
-        let listener = self.server.listen(server_end(), 8, server).expect("it listens");
-        let local = self.client.connect(self.now, None, server_end(), client).expect("it connects");
+        let listener = self.server.listen(server_end(), 8, server).expect("the server can listen");
+        let local = self
+            .client
+            .connect(self.now, None, server_end(), client)
+            .expect("the client can start to connect");
         let given_up = self.now + HANDSHAKE;
         while self.now < given_up {
             if self.client.readiness(local).expect("a socket").writable
@@ -107,7 +111,7 @@ impl World {
         None
     }
 
-    /// Sends everything that is due now, then advances to the next event. Returns false if no event is left.
+    /// Sends all packets that are ready, then advances to the next event. Returns false if no event is pending.
     pub fn step(&mut self) -> bool {
         self.step_until(Time::NEVER)
     }
@@ -131,7 +135,7 @@ impl World {
         true
     }
 
-    /// Runs for this virtual time.
+    /// Advances the virtual time by `span`, and handles all events until then.
     pub fn run_for(&mut self, span: Duration) {
         let end = self.now + span;
         while self.step_until(end) {}
@@ -180,13 +184,13 @@ impl World {
     }
 }
 
-/// A text of `len` bytes in which misplaced bytes can be detected.
+/// Returns `len` pseudo-random bytes, so that a comparison detects misplaced bytes.
 pub fn text(len: usize, seed: u64) -> Vec<u8> {
     let mut random = Stream::named(seed, "text");
     (0..len.div_ceil(8)).flat_map(|_| random.draw().to_le_bytes()).take(len).collect()
 }
 
-/// One direction of a connection, with the applications at both ends.
+/// One direction of a connection, with the sending and the receiving application.
 pub struct Transfer {
     pub from: (HostSide, Handle),
     pub to: (HostSide, Handle),
@@ -201,7 +205,7 @@ impl Transfer {
         Transfer { from, to, text, sent: 0, received: Vec::new(), is_over: false }
     }
 
-    /// Sends and reads as much as is possible now.
+    /// Sends and reads as many bytes as possible without blocking.
     pub fn advance(&mut self, world: &mut World) {
         let (at, handle) = self.from;
         while self.sent < self.text.len() {
@@ -211,7 +215,7 @@ impl Transfer {
                 Err(error) => panic!("send: {error}"),
             }
             if self.sent == self.text.len() {
-                world.host(at).shutdown(handle).expect("it was open");
+                world.host(at).shutdown(handle).expect("the connection is open");
             }
         }
         let (at, handle) = self.to;
@@ -224,6 +228,6 @@ impl Transfer {
                 Err(error) => panic!("recv: {error}"),
             }
         }
-        assert!(self.text.starts_with(&self.received), "the stream is not what was sent");
+        assert!(self.text.starts_with(&self.received), "the received bytes differ from the sent bytes");
     }
 }

@@ -1,7 +1,7 @@
 use etherparse::checksum::Sum16BitWords;
 use std::net::IpAddr;
 
-/// Returns the internet checksum of the bytes (RFC 1071). The result is 0 if the bytes include their correct checksum.
+/// Returns the internet checksum of the bytes (RFC 1071). If the bytes include their correct checksum, the result is 0.
 pub(super) fn plain(bytes: &[u8]) -> u16 {
     finish(Sum16BitWords::new().add_slice(bytes))
 }
@@ -21,7 +21,8 @@ fn address(mut sum: Sum16BitWords, address: IpAddr) -> Sum16BitWords {
     }
 }
 
-/// Converts the sum from the machine's byte order to the checksum.
+/// Returns the one's complement of `sum`. Converts the result from the machine's byte order, in which etherparse adds
+/// words.
 fn finish(sum: Sum16BitWords) -> u16 {
     sum.ones_complement().to_be()
 }
@@ -32,7 +33,7 @@ mod tests {
 
     #[test]
     fn sums_agree_with_the_published_example() {
-        // RFC 1071 §3: the words 0001 f203 f4f5 f6f7 add up to ddf2.
+        // The one's complement sum of the words 0001, f203, f4f5 and f6f7 is ddf2 (RFC 1071 §3).
         let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
         assert_eq!(plain(&bytes), !0xddf2);
     }

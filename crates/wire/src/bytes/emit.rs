@@ -8,12 +8,12 @@ use crate::segment::{Flags, Segment};
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv6Header, TcpHeader, UdpHeader};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 
-/// Writes a real packet with checksums into `out`, replacing its contents.
+/// Writes a real packet with checksums to `out`. Replaces the contents of `out`.
 ///
-/// IPv4 packets have the flag "do not fragment", as in mainstream stacks with path MTU discovery.
+/// IPv4 packets have the "don't fragment" flag, like the packets of mainstream stacks with path MTU discovery.
 ///
 /// # Errors
-/// If the packet is invalid: see [`EmitError`]. `out` is then empty.
+/// [`EmitError`] if the packet is invalid. In this case `out` is empty.
 pub fn emit(header: &Header, body: &Body, payload: Payload<'_>, out: &mut Vec<u8>) -> Result<(), EmitError> {
     out.clear();
     let transport = Transport::new(header, body, payload.len())?;
@@ -30,7 +30,8 @@ pub fn emit(header: &Header, body: &Body, payload: Payload<'_>, out: &mut Vec<u8
         Transport::Notice(_) => checksum::plain(&out[transport_at..]),
         _ => checksum::transport(source, destination, transport.protocol().0, &out[transport_at..]),
     };
-    // In UDP, 0 means no checksum: a sum of 0 is sent as 0xffff (RFC 768). In TCP, 0 is a valid sum (RFC 1624).
+    // In UDP, a checksum field of 0 means "no checksum"; a sum of 0 is sent as 0xffff (RFC 768). In TCP, 0 is a valid
+    // checksum (RFC 1624).
     let is_udp = matches!(body, Body::Datagram { .. });
     let sum = if is_udp && sum == 0 { 0xffff } else { sum };
     let at = transport_at + transport.checksum_at();
@@ -44,7 +45,8 @@ enum Transport {
     Notice([u8; NOTICE_BYTES]),
 }
 
-/// Bytes of a node's notice after the IP header: ICMP header (8), ports (4), sequence number (4) and length (4).
+/// Length of a node's notice without the IP header, bytes: ICMP header (8), ports (4), sequence number (4) and length
+/// (4).
 const NOTICE_BYTES: usize = 20;
 /// ICMP type for experiments (RFC 4727 §3).
 const ICMP_EXPERIMENT: u8 = 253;
@@ -103,16 +105,16 @@ impl Transport {
     }
 }
 
-/// Position of the TCP header byte that has the data offset, the reserved bits and AE.
+/// Position in the TCP header of the byte with the data offset, the reserved bits and AE.
 const RESERVED_AT: usize = 12;
 
-/// Returns the reserved header bits for the loss hints in `flags`.
+/// Returns the loss hints in `flags`, as reserved bits of the header byte at `RESERVED_AT`.
 fn reserved(flags: Flags) -> u8 {
     ((flags.0 & (Flags::WIRELESS.0 | Flags::CONGESTION.0)) >> 8) as u8
 }
 
-/// Builds a node's notice. It has an experimental ICMP type, and the kind of notice as ICMP code. The flow's ports
-/// follow, then the sequence number and the length of the data concerned.
+/// Returns a node's notice as an ICMP message of experimental type. The ICMP code encodes the kind of notice. The
+/// flow's ports follow, then the sequence number and the length of the data that the notice concerns.
 fn icmp(source: u16, destination: u16, notice: NodeNotice) -> [u8; NOTICE_BYTES] {
     let (code, seq, len) = match notice {
         NodeNotice::BadState => (0, 0, 0),
@@ -234,8 +236,8 @@ fn ecn(ecn: Ecn) -> IpEcn {
     }
 }
 
-/// Returns the number with which the payload's pattern begins. For a segment, this is the sequence number of the first
-/// payload byte; a SYN occupies the number before that byte. For a datagram, this is the datagram's number.
+/// Returns the number with which the pattern of the payload begins. For a segment, the number is the sequence number of
+/// the first payload byte, which follows the number of a SYN. For a datagram, the number is the number of the datagram.
 fn first_number(body: &Body) -> u32 {
     match body {
         Body::Tcp(segment) => segment.seq.0.wrapping_add(u32::from(segment.flags.has(Flags::SYN))),

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Part of a packet in which an error was found.
+/// Part of a packet in which the parser found an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HeaderPart {
     /// The IPv4 packet.
@@ -17,20 +17,20 @@ pub enum HeaderPart {
     Quoted,
 }
 
-/// Reason why bytes are not a valid packet. `at` counts bytes from the start of the packet.
+/// Reason why bytes are not a valid packet. Each field `at` is a position in bytes from the start of the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParseError {
-    /// There are no bytes.
+    /// The packet is empty.
     Empty,
-    /// A part of the packet needs more bytes than are present.
+    /// A part of the packet is longer than the bytes that are present.
     Truncated {
-        /// The truncated part.
+        /// Truncated part of the packet.
         part: HeaderPart,
         /// Start of the part.
         at: usize,
-        /// Bytes needed.
+        /// Number of bytes that the part needs.
         needed: usize,
-        /// Bytes present.
+        /// Number of bytes that are present, from the start of the part.
         present: usize,
     },
     /// The packet is neither IPv4 nor IPv6.
@@ -38,91 +38,91 @@ pub enum ParseError {
         /// Value of the version field.
         version: u8,
     },
-    /// A header length (IHL, data offset) below five words.
+    /// A header length field (IHL of IPv4, data offset of TCP) is below five words.
     HeaderLength {
-        /// Part with the header.
+        /// Part to which the header belongs.
         part: HeaderPart,
         /// Start of the part.
         at: usize,
-        /// Stated length, words of four bytes.
+        /// Value of the header length field, words of four bytes.
         words: u8,
     },
-    /// A total length shorter than the header.
+    /// The length field of an IPv4 packet or UDP datagram is shorter than the header.
     TotalLength {
-        /// Part with the length.
+        /// Part to which the length field belongs.
         part: HeaderPart,
         /// Start of the part.
         at: usize,
-        /// Stated length, bytes.
+        /// Value of the length field, bytes.
         length: usize,
-        /// Header length, bytes.
+        /// Length of the header, bytes.
         header: usize,
     },
-    /// A fragment of a packet.
+    /// The packet is a fragment.
     Fragment {
-        /// Position of the fragment in the whole payload, bytes.
+        /// Fragment offset: position of the fragment in the payload of the original packet, bytes.
         offset: usize,
     },
-    /// The packet contains neither TCP nor UDP.
+    /// The packet contains an unexpected protocol.
     Protocol {
-        /// Protocol number; for IPv6 the next header.
+        /// Protocol number of IPv4, or next header of IPv6.
         number: u8,
     },
-    /// An ICMP message that is not a known error, e.g. a ping.
+    /// The ICMP message is not a known error, e.g. a ping.
     NoIcmpError {
-        /// Start of the message.
+        /// Start of the ICMP message.
         at: usize,
         /// ICMP type.
         kind: u8,
         /// ICMP code.
         code: u8,
     },
-    /// A wrong checksum.
+    /// A checksum is wrong.
     Checksum {
-        /// Part with the checksum.
+        /// Part to which the checksum belongs.
         part: HeaderPart,
         /// Position of the checksum.
         at: usize,
-        /// Value of the checksum.
+        /// Value of the checksum field.
         found: u16,
     },
-    /// A TCP option with a stated length of 0 or 1, less than the two bytes of kind and length.
+    /// The length field of a TCP option is 0 or 1. The minimum is 2, since kind and length are two bytes.
     OptionTooShort {
         /// Option kind.
         kind: u8,
         /// Start of the option.
         at: usize,
-        /// Stated length, bytes.
+        /// Value of the option's length field, bytes.
         length: usize,
     },
-    /// A TCP option that exceeds the header.
+    /// A TCP option exceeds the header.
     OptionPastEnd {
         /// Option kind.
         kind: u8,
         /// Start of the option.
         at: usize,
-        /// Bytes needed.
+        /// Length of the option, bytes.
         length: usize,
-        /// Bytes left in the header.
+        /// Number of bytes from the start of the option to the end of the header.
         left: usize,
     },
-    /// A TCP option of fixed length with another length.
+    /// A TCP option has a wrong length, although options of this kind have a fixed length.
     OptionLength {
         /// Option kind.
         kind: u8,
         /// Start of the option.
         at: usize,
-        /// Stated length, bytes.
+        /// Value of the option's length field, bytes.
         length: usize,
     },
-    /// A SACK option whose length is not 8 n + 2 with n at least 1 (RFC 2018 §3).
+    /// The length of a SACK option is not 8 n + 2 with n at least 1 (RFC 2018 §3).
     SackLength {
         /// Start of the option.
         at: usize,
-        /// Stated length, bytes.
+        /// Value of the option's length field, bytes.
         length: usize,
     },
-    /// A maximum segment size of 0, which permits no data.
+    /// The MSS option has the value 0, which permits no data.
     MssZero {
         /// Start of the option.
         at: usize,
@@ -132,27 +132,27 @@ pub enum ParseError {
 /// Reason why a packet cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EmitError {
-    /// One end is IPv4, the other IPv6.
+    /// One end has an IPv4 address, and the other end has an IPv6 address.
     MixedFamilies,
-    /// The payload's length differs from the segment's.
+    /// The length of the payload differs from the length in the segment.
     PayloadLength {
         /// Length in the segment, bytes.
         segment: usize,
         /// Length of the payload, bytes.
         payload: usize,
     },
-    /// The options exceed the header's 40 bytes.
+    /// The TCP options exceed the header's space for options, 40 bytes.
     OptionsTooLong,
     /// The packet exceeds the IP header's length field (65535 bytes).
     PacketTooLong {
         /// Length of the packet, bytes.
         bytes: usize,
     },
-    /// A maximum segment size of 0, which no peer accepts.
+    /// The segment has an MSS of 0, which no peer accepts.
     MssZero,
-    /// A differentiated services code point above 63.
+    /// The differentiated services code point exceeds 63.
     Dscp {
-        /// The code point.
+        /// Value of the code point.
         dscp: u8,
     },
 }

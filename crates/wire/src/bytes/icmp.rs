@@ -1,4 +1,4 @@
-//! ICMP errors about TCP segments (RFC 792, RFC 4443), sent by a router or the remote host.
+//! ICMP errors about TCP segments (RFC 792, RFC 4443). A router or the remote host sends these errors.
 
 use super::checksum;
 use super::error::{HeaderPart, ParseError};
@@ -12,69 +12,70 @@ use etherparse::{
 };
 use std::net::{IpAddr, SocketAddr};
 
-/// An ICMP error. Such errors are easily forged: accept an error only if [`IcmpError::seq`] belongs to a segment in
-/// flight (RFC 5927 §4).
+/// An ICMP error. ICMP errors are easily forged. Therefore accept an error only if [`IcmpError::seq`] belongs to a
+/// segment in flight (RFC 5927 §4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IcmpError {
-    /// Destination of the error.
+    /// Destination address of the ICMP packet.
     pub to: IpAddr,
     /// Addresses and ports of the quoted segment. `source` is the host that sent the segment.
     pub ends: FlowAddresses,
     /// Sequence number of the quoted segment.
     pub seq: Seq,
-    /// Reported problem.
+    /// Problem that the error reports.
     pub problem: Problem,
 }
 
-/// Problem that ICMP type and code report. A problem is hard if a retry is useless, and soft otherwise. RFC 9293
-/// §3.9.2.2 defines which problems are hard or soft. For problems that the RFC does not list, Linux's choice applies.
+/// Problem that the ICMP type and code report. A problem is hard if retransmissions are useless, and soft otherwise.
+/// RFC 9293 §3.9.2.2 defines which problems are hard or soft. Problems that the RFC does not list are classified as in
+/// Linux.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Problem {
-    /// Currently no route to the network. Soft.
+    /// A router currently has no route to the network. Soft.
     NoRoute,
-    /// Host currently unreachable. Soft.
+    /// The host is currently unreachable. Soft.
     NoHost,
-    /// Network unknown or prohibited. Hard.
+    /// The network is unknown or prohibited. Hard.
     NetworkRefused,
-    /// Host unknown or prohibited. Hard.
+    /// The host is unknown or prohibited. Hard.
     HostRefused,
-    /// The host lacks TCP. Hard.
+    /// The host does not support TCP. Hard.
     NoProtocol,
     /// The port is closed. Hard.
     NoPort,
-    /// The packet exceeded the next link's MTU (RFC 1191, RFC 8201).
+    /// The packet exceeded the MTU of the next link (RFC 1191, RFC 8201).
     TooLong {
-        /// The MTU in bytes. If an IPv4 router does not report its MTU, this is the largest usual MTU below the
-        /// packet's length (RFC 1191 §7.1).
+        /// MTU of the next link, bytes. If an IPv4 router does not report an MTU, `mtu` is the largest usual MTU below
+        /// the length of the quoted packet (RFC 1191 §7.1).
         mtu: u32,
     },
     /// The packet's time to live, or the reassembly timeout, expired. Soft.
     TimeExceeded,
-    /// Invalid header field. Soft.
+    /// A header field is invalid. Soft.
     Parameter,
-    /// Source quench, obsolete (RFC 6633).
+    /// Source quench, which is obsolete (RFC 6633).
     SourceQuench,
 }
 
 impl Problem {
-    /// Whether a retry is useless.
+    /// Whether the problem is hard, so that retransmissions are useless.
     pub const fn is_hard(self) -> bool {
         matches!(self, Problem::NetworkRefused | Problem::HostRefused | Problem::NoProtocol | Problem::NoPort)
     }
 }
 
-/// Usual path MTUs, bytes, for routers that do not report their MTU (RFC 1191 §7.1).
+/// Usual path MTUs in bytes, for errors of routers that do not report an MTU (RFC 1191 §7.1).
 const USUAL_MTUS: [u32; 10] = [32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 508, 296, SMALLEST_MTU];
 /// Minimum MTU of IPv4 links, bytes (RFC 791).
 const SMALLEST_MTU: u32 = 68;
 
-/// Parses an ICMP error about a TCP segment; ignores bytes after the packet's end.
+/// Parses an ICMP error about a TCP segment. Ignores bytes after the end of the IP packet.
 ///
 /// Reads the quoted IP header and the next eight bytes. Checksums of the quoted packet are not verified, since the
-/// quotation may be truncated.
+/// quoted packet may be truncated.
 ///
 /// # Errors
-/// If the bytes are not such a packet: see [`ParseError`].
+/// [`ParseError`] if the bytes are not an ICMP error about a TCP segment.
 pub fn parse_icmp_error(bytes: &[u8], checksums: Checksums) -> Result<IcmpError, ParseError> {
     let ip = ip(bytes, checksums)?;
     let is_v4 = ip.source.is_ipv4();
@@ -136,7 +137,7 @@ fn v4(ip: &IpPacket<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> 
     quoted.error(ip, at, quote, problem)
 }
 
-/// ICMP type of source quench, which etherparse lacks.
+/// ICMP type of source quench. etherparse has no constant for this type.
 const SOURCE_QUENCH: u8 = 4;
 
 fn v6(ip: &IpPacket<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
@@ -157,7 +158,7 @@ fn v6(ip: &IpPacket<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> 
         Icmpv6Type::PacketTooBig { mtu } => Problem::TooLong { mtu },
         Icmpv6Type::TimeExceeded(_) => Problem::TimeExceeded,
         Icmpv6Type::ParameterProblem(what) => match what.code {
-            // The equivalent of IPv4's "protocol unreachable" (RFC 5461 §2).
+            // This code is the equivalent of "protocol unreachable" in IPv4 (RFC 5461 §2).
             ParameterProblemCode::UnrecognizedNextHeader => Problem::NoProtocol,
             _ => Problem::Parameter,
         },
@@ -190,7 +191,7 @@ struct Quoted {
     header: usize,
 }
 
-/// TCP header bytes present in every quotation: ports and sequence number.
+/// Length of the part of the TCP header that every ICMP error quotes, bytes: ports and sequence number.
 const TCP_START: usize = 8;
 
 impl Quoted {

@@ -1,13 +1,13 @@
-//! Real packets: IPv4 or IPv6 with TCP or UDP, with checksums; ICMP errors.
+//! Real packets: IPv4 or IPv6 packets with TCP or UDP and with checksums; ICMP errors.
 //!
-//! * [`emit`]: converts structs to bytes.
-//! * [`parse`]: converts bytes to structs; never panics.
-//! * [`parse_icmp_error`]: parses ICMP errors about TCP segments. This module cannot write such errors.
-//! * [`rewrite()`]: replaces acknowledgement number and window in a packet.
-//! * `header`, `payload`, `options`, `checksum`, `error`: parts of a packet, and errors.
+//! * [`emit`]: converts structs to the bytes of a packet.
+//! * [`parse`]: converts the bytes of a packet to structs; never panics.
+//! * [`parse_icmp_error`]: parses ICMP errors about TCP segments. The module cannot write ICMP errors.
+//! * [`rewrite()`]: replaces the acknowledgement number and the window of a TCP packet.
+//! * `header`, `payload`, `options`, `checksum`, `error`: parts of a packet, and errors of parsing and writing.
 //!
-//! Limits: IPv4 options are skipped; fragments and IPv6 extension headers are rejected. Urgent pointer and IPv6 flow
-//! label are written as 0 and ignored. The only DSCP in use is LE (lower effort).
+//! Limits: The parser skips IPv4 options, and rejects fragments and IPv6 extension headers. The urgent pointer and the
+//! IPv6 flow label are written as 0, and ignored in parsed packets. The only DSCP with a meaning is LE (lower effort).
 
 mod checksum;
 mod emit;

@@ -8,17 +8,17 @@ use etherparse::tcp_option::{
 };
 use etherparse::{TcpOptionElement, TcpOptions};
 
-/// Largest window scale. A larger value in an option counts as this value (RFC 7323 §2.3).
+/// Largest window scale. A larger value in an option is treated as 14 (RFC 7323 §2.3).
 const LARGEST_SCALE: u8 = 14;
 
 const KIND_ACCECN0: u8 = CounterOrder::Ect0First.kind();
 const KIND_ACCECN1: u8 = CounterOrder::Ect1First.kind();
 
-/// Writes a segment's options in the order of mainstream stacks, padded to whole words.
+/// Writes the options of a segment in the order of mainstream stacks, padded to a multiple of four bytes.
 ///
-/// A SYN has MSS, SACK permitted, timestamps, NOP, window scale. Other segments have NOP, NOP, timestamps, NOP, NOP,
-/// SACK. AccECN comes last. Options restricted to SYNs (RFC 9293 §3.2, RFC 7323 §2.2, RFC 2018 §2) are omitted
-/// elsewhere.
+/// Options of a SYN: MSS, SACK permitted, timestamps, NOP, window scale. Options of other segments: NOP, NOP,
+/// timestamps, NOP, NOP, SACK. The AccECN option or the damage option comes last. Options restricted to SYNs (RFC 9293
+/// §3.2, RFC 7323 §2.2, RFC 2018 §2) are omitted in other segments.
 pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     use TcpOptionElement::{
         MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp,
@@ -33,7 +33,7 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
         list.push(MaximumSegmentSize(mss));
     }
     match (segment.sack_permitted && syn, segment.timestamps) {
-        // SACK permitted and timestamps together fill three words.
+        // SACK permitted (2 bytes) and timestamps (10 bytes) need no padding.
         (true, Some(stamps)) => {
             list.push(SelectiveAcknowledgementPermitted);
             list.push(Timestamp(stamps.value, stamps.echo));
@@ -59,12 +59,13 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     }
 }
 
-/// Option kind for experiments (RFC 4727 §3). A 16-bit identifier after the length names the experiment (RFC 6994); the
-/// identifier used here is not registered.
+/// Option kind for experiments (RFC 4727 §3). An identifier of 16 bits after the length names the experiment (RFC
+/// 6994).
 const KIND_EXPERIMENT: u8 = 253;
+/// Experiment identifier of the damage option. This identifier is not registered.
 const DAMAGED_ID: [u8; 2] = [0x4c, 0x48];
 
-/// Appends the damage option to options that fill whole words.
+/// Appends the damage option to `written`, whose length is a multiple of four bytes.
 fn with_damaged(written: &TcpOptions, seq: Seq) -> Result<TcpOptions, EmitError> {
     let before = written.len();
     let mut all = [0; 40];
@@ -76,7 +77,7 @@ fn with_damaged(written: &TcpOptions, seq: Seq) -> Result<TcpOptions, EmitError>
     TcpOptions::try_from_slice(&all[..before + 8]).map_err(|_| EmitError::OptionsTooLong)
 }
 
-/// Appends an AccECN option, padded by NOPs, to options that fill whole words.
+/// Appends an AccECN option, padded by NOPs, to `written`, whose length is a multiple of four bytes.
 fn with_accecn(written: &TcpOptions, counters: &AccEcnCounters) -> Result<TcpOptions, EmitError> {
     let before = written.len();
     let mut option = [KIND_NOOP; 12];
@@ -89,10 +90,11 @@ fn with_accecn(written: &TcpOptions, counters: &AccEcnCounters) -> Result<TcpOpt
     TcpOptions::try_from_slice(&all[..end]).map_err(|_| EmitError::OptionsTooLong)
 }
 
-/// Parses the options at byte `at` of the packet into a segment whose flags are already set.
+/// Parses the options into `segment`, whose flags are already set. Errors report positions in the packet, where the
+/// options start at byte `at`.
 ///
-/// If an option is repeated, its last occurrence applies. Unknown options, and SYN options on other segments, are
-/// skipped.
+/// If an option is repeated, its last occurrence applies. Unknown options are skipped, as are SYN options in segments
+/// without SYN.
 pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(), ParseError> {
     let mut next = 0;
     while let Some(&kind) = options.get(next) {
@@ -115,8 +117,8 @@ pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(
     Ok(())
 }
 
-/// Options collected by [`write`], with each NOP as an element of its own. MSS needs 1 element, timestamps 3 (or 2 with
-/// SACK permitted), the window scale 2, and SACK blocks 3.
+/// Options that [`write`] collects. Each NOP is a separate element. The maximum is nine elements: one for the MSS,
+/// three for SACK permitted and timestamps with their NOPs, two for the window scale and three for SACK blocks.
 struct OptionList {
     elements: [TcpOptionElement; OptionList::CAPACITY],
     len: usize,
@@ -132,7 +134,7 @@ impl OptionList {
         }
     }
 
-    /// Adds an option after two NOPs, which align its value to words.
+    /// Adds two NOPs and an option. With the NOPs, the value of the option begins at a multiple of four bytes.
     fn push_padded(&mut self, element: TcpOptionElement) {
         self.push(TcpOptionElement::Noop);
         self.push(TcpOptionElement::Noop);
@@ -255,8 +257,8 @@ mod tests {
 
     #[test]
     fn options_begin_on_any_byte() {
-        // The options follow 0 to 3 NOPs, and an unknown option of 5 bytes is among them (RFC 9293 §3.2, MUST-64 and
-        // MUST-6).
+        // The test puts 0 to 3 NOPs before the options, and an unknown option of 5 bytes between them (RFC 9293 §3.2,
+        // MUST-64 and MUST-6).
         for nops in 0..4 {
             let mut options = vec![1; nops];
             options.extend([2, 4, 5, 180, 77, 5, 0, 0, 0, 3, 3, 7, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 4, 2, 0]);

@@ -10,11 +10,12 @@ use etherparse::{IpEcn, IpNumber, Ipv4HeaderSlice, Ipv6Header, Ipv6HeaderSlice, 
 use etherparse::{UdpHeader, UdpHeaderSlice};
 use std::net::{IpAddr, SocketAddr};
 
-/// Verification of checksums. Captures at a sending host often lack checksums, because the network card fills them in.
+/// Verification of checksums. Packets captured at a sending host often have no valid checksum, because the network card
+/// inserts the checksum after the capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checksums {
-    /// A wrong checksum is an error. A UDP checksum of 0 means "no checksum", which is valid over IPv4 (RFC 768) and an
-    /// error over IPv6 (RFC 8200 §8.1).
+    /// A wrong checksum is an error. A UDP checksum of 0 means "no checksum". UDP without a checksum is valid over IPv4
+    /// (RFC 768) and an error over IPv6 (RFC 8200 §8.1).
     Verify,
     /// Checksums are ignored.
     Ignore,
@@ -23,11 +24,11 @@ pub enum Checksums {
 /// A parsed packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Parsed<'a> {
-    /// Addresses, ports and the IP header's fields.
+    /// Addresses, ports and fields of the IP header.
     pub header: Header,
-    /// Content.
+    /// TCP segment or UDP datagram in the packet.
     pub content: Content,
-    /// Payload.
+    /// Payload of the TCP segment or UDP datagram.
     pub payload: &'a [u8],
 }
 
@@ -40,12 +41,12 @@ pub enum Content {
     Datagram,
 }
 
-/// Parses an IPv4 or IPv6 packet with TCP or UDP; ignores bytes after its end.
+/// Parses an IPv4 or IPv6 packet with TCP or UDP. Ignores bytes after the end of the packet.
 ///
-/// A window scale above 14 reads as 14 (RFC 7323 §2.3).
+/// A window scale above 14 is returned as 14 (RFC 7323 §2.3).
 ///
 /// # Errors
-/// If the bytes are not such a packet: see [`ParseError`].
+/// [`ParseError`] if the bytes are not a valid packet with TCP or UDP.
 pub fn parse(bytes: &[u8], checksums: Checksums) -> Result<Parsed<'_>, ParseError> {
     let ip = ip(bytes, checksums)?;
     match ip.protocol {
@@ -114,7 +115,7 @@ fn v4(bytes: &[u8], checksums: Checksums) -> Result<IpPacket<'_>, ParseError> {
 
 fn v6(bytes: &[u8]) -> Result<IpPacket<'_>, ParseError> {
     let at = Ipv6Header::LEN;
-    // The version is right, so only the length can be wrong.
+    // The caller has checked the version. Therefore `from_slice` fails only if bytes of the header are missing.
     let header = Ipv6HeaderSlice::from_slice(bytes).map_err(|_| truncated(HeaderPart::Ipv6, 0, at, bytes))?;
     let length = at + usize::from(header.payload_length());
     let payload = bytes.get(at..length).ok_or(truncated(HeaderPart::Ipv6, 0, length, bytes))?;
@@ -197,7 +198,8 @@ impl<'a> IpPacket<'a> {
         found: u16,
     ) -> Result<(), ParseError> {
         let sum = checksum::transport(self.source, self.destination, self.protocol.0, transport);
-        // UDP over IPv6 requires a checksum; the sum does not distinguish 0 from 0xffff.
+        // UDP over IPv6 requires a checksum. The sum does not detect a missing checksum if the correct checksum is
+        // 0xffff, because the one's complement sum treats 0 and 0xffff alike.
         let missing = part == HeaderPart::Udp && found == 0;
         match sum {
             0 if !missing => Ok(()),
@@ -219,7 +221,7 @@ fn ecn(ecn: IpEcn) -> Ecn {
     }
 }
 
-/// Returns the loss hints, which are reserved bits in the header byte of the data offset. etherparse ignores these
+/// Returns the loss hints, which are reserved bits in the same header byte as the data offset. etherparse ignores these
 /// bits.
 fn reserved(tcp: &[u8]) -> Flags {
     let hints = Flags::WIRELESS.0 | Flags::CONGESTION.0;

@@ -1,21 +1,21 @@
-/// Payload of a packet to be written.
+/// Payload of a packet to be emitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Payload<'a> {
-    /// Given bytes.
+    /// The payload is this slice.
     Bytes(&'a [u8]),
-    /// Two consecutive parts, e.g. of a ring buffer.
+    /// The payload consists of two consecutive slices, e.g. of a ring buffer.
     Parts(&'a [u8], &'a [u8]),
-    /// This number of bytes of a printable pattern. Each byte depends only on its sequence number (for datagrams, on
-    /// the datagram's number).
+    /// Printable pattern of this length, bytes. Each byte of a segment depends only on its sequence number. In a
+    /// datagram, the first byte depends on the datagram's number; the numbers of the next bytes follow.
     Pattern(u32),
 }
 
-/// Letters of the pattern. Their number is a power of two, so the pattern is continuous at the wrap of sequence
-/// numbers.
+/// Letters of the pattern. The number of letters is a power of two, so that the pattern is continuous where sequence
+/// numbers wrap.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 impl Payload<'_> {
-    /// Number of bytes.
+    /// Returns the length of the payload, bytes.
     pub fn len(&self) -> usize {
         match self {
             Payload::Bytes(bytes) => bytes.len(),
@@ -24,12 +24,13 @@ impl Payload<'_> {
         }
     }
 
-    /// Whether there are no bytes.
+    /// Whether the payload has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Appends the bytes to `out`; `first` is the sequence (or datagram) number of the first byte.
+    /// Appends the payload to `out`. `first` is the number with which the pattern begins: a sequence number, or the
+    /// number of a datagram.
     pub(super) fn append(&self, first: u32, out: &mut Vec<u8>) {
         match self {
             Payload::Bytes(bytes) => out.extend_from_slice(bytes),
@@ -42,8 +43,8 @@ impl Payload<'_> {
     }
 }
 
-/// Appends as many letters as possible at once. If letters were appended byte by byte, the pattern would cause most of
-/// the cost of a packet.
+/// Appends `len` bytes of the pattern in long pieces. If the function appended single bytes, the pattern would cause
+/// most of the computing time of a packet.
 fn append_letters(first: u32, len: usize, out: &mut Vec<u8>) {
     let end = out.len().saturating_add(len);
     let mut from = first as usize % LETTERS.len();

@@ -4,23 +4,25 @@ use super::parse::{Checksums, Content, parse};
 use crate::seq::Seq;
 use etherparse::{IpNumber, Ipv6Header};
 
-/// Positions of fields in the TCP header.
+/// Position of the acknowledgement number in the TCP header.
 const ACK: usize = 8;
+/// Position of the window field in the TCP header.
 const WINDOW: usize = 14;
+/// Position of the checksum in the TCP header.
 const CHECKSUM: usize = 16;
 
 /// Replaces the acknowledgement number and the window field (unscaled) of a TCP packet in place, and updates the TCP
 /// checksum.
 ///
 /// # Errors
-/// [`ParseError`] if the bytes are not a TCP packet. The bytes are then unchanged.
+/// [`ParseError`] if the bytes are not a TCP packet. In this case the bytes stay unchanged.
 pub fn rewrite(bytes: &mut [u8], ack: Seq, window: u16) -> Result<(), ParseError> {
     let parsed = parse(bytes, Checksums::Ignore)?;
     if parsed.content == Content::Datagram {
         return Err(ParseError::Protocol { number: IpNumber::UDP.0 });
     }
     let (source, destination) = (parsed.header.source.ip(), parsed.header.destination.ip());
-    // `parse` has checked both lengths.
+    // `parse` has checked the header length and the total length of the IP packet.
     let length = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
     let (at, end) = if source.is_ipv4() {
         (usize::from(bytes[0] & 0x0f) * 4, length(2))
@@ -74,7 +76,7 @@ mod tests {
     fn only_what_was_asked_for_changes_and_checksums_are_right() {
         for (source, destination) in [("10.0.0.1:80", "10.0.0.2:1234"), ("[fd00::1]:80", "[fd00::2]:1234")] {
             let (segment, mut bytes) = packet(source, destination);
-            // Bytes after the packet's end are not part of the packet.
+            // `rewrite` must ignore bytes after the end of the packet.
             bytes.extend([0xee; 3]);
             rewrite(&mut bytes, Seq(4000), 77).unwrap();
             let parsed = parse(&bytes, Checksums::Verify).unwrap();
