@@ -71,13 +71,8 @@ const AMOUNTS: &[(&str, f64)] = &[
 ];
 
 const BDP: &str = "bdp";
-<<<<<<< HEAD
-/// Largest multiple of the bandwidth-delay product.
-pub const MAX_BDP: f64 = 10_000.0;
-=======
 /// Largest queue capacity that a scenario may set, as a multiple of the bandwidth-delay product.
-pub const MOST_BDP: f64 = 10_000.0;
->>>>>>> 7546dd70a63410f6d52805c2cfb621d280abf1aa
+pub const MAX_BDP: f64 = 10_000.0;
 
 /// Splits a text such as `12.5 Mbit/s` into a number and the name of a unit, which may be empty.
 ///

@@ -64,13 +64,8 @@ impl Segment {
         self.sack.damaged()
     }
 
-<<<<<<< HEAD
     /// Reports the segment at `seq` as damaged, in an option that is stored in place of the third SACK block. The segment
     /// then has at most two SACK blocks, and no AccECN counters.
-=======
-    /// Adds a damage option for the segment that starts at `seq`. The option is stored in place of the third SACK
-    /// block. At most two blocks remain, and an AccECN option is removed.
->>>>>>> 7546dd70a63410f6d52805c2cfb621d280abf1aa
     pub fn set_damaged(&mut self, seq: Seq) {
         self.sack.set_damaged(seq);
     }
