@@ -4,7 +4,7 @@ use crate::flow::FlowAccount;
 use lasthop_wire::LossReason;
 
 /// Totals of a flow. Two counters are inline: losses in full queues, and losses in slow start's overshoot. All other
-/// counters are allocated on first use.
+/// counters are allocated when they are first needed.
 #[derive(Debug, Default)]
 pub(crate) struct CompactAccount {
     /// Packets from the source that a full queue dropped. [`FlowAccount::lost`] includes these packets.

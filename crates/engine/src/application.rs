@@ -1,6 +1,6 @@
 //! Applications at both ends of a connection, other than a single bulk transfer.
 //!
-//! * [`Exchanges`]: the destination, as a client, opens the connection and sends requests; the source responds.
+//! * [`Exchanges`]: the destination, which is the client, opens the connection and sends requests; the source responds.
 //! * [`Pauses`]: the source alternates between sending and silence.
 //!
 //! The engine calls the application when data has arrived or when the application's next action is due. The application
@@ -27,9 +27,9 @@ enum Script {
 /// the response to the previous request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exchanges {
-    /// Bytes of a request, at least 1.
+    /// Size of a request, bytes, at least 1.
     pub request: u64,
-    /// Mean bytes of a response, at least 1.
+    /// Mean size of a response, bytes, at least 1.
     pub response: u64,
     /// Distribution of the response sizes.
     pub sizes: Spread,
@@ -55,9 +55,9 @@ pub struct Pauses {
     pub lengths: Spread,
     /// Rate at which the source writes; `None`: as fast as the connection accepts.
     pub rate: Option<Rate>,
-    /// Bytes of each write, at least 1. Used only if `rate` is set.
+    /// Size of each write, bytes, at least 1. Used only if `rate` is set.
     pub chunk: u32,
-    /// Time at which the source closes the connection; `None`: never. Unsent data is still sent.
+    /// Time at which the source closes the connection; `None`: never. Data that is unsent at this time is still sent.
     pub stop: Option<Time>,
 }
 
@@ -75,9 +75,9 @@ pub struct Exchange {
 #[derive(Default)]
 struct Exchanging {
     all: Vec<Exchange>,
-    /// Bytes of all requests so far. The server responds as soon as all these bytes have arrived.
+    /// Total size of all requests so far, bytes. The server responds as soon as all these bytes have arrived.
     requested_bytes: u64,
-    /// Bytes of the pending response.
+    /// Size of the pending response, bytes.
     pending_response: Option<u64>,
     /// Total number of bytes that the client will have received when the response to the last request is complete.
     expected_bytes: u64,
@@ -92,9 +92,9 @@ struct Pausing {
     write: Time,
 }
 
-/// An application without a rate writes until this many bytes are unsent. Many servers set `TCP_NOTSENT_LOWAT` to this
-/// value, 128 KiB (known from memory, without a source). Data that is unsent at the end of an on period is still sent,
-/// so a burst lasts longer than its on period.
+/// Limit of unsent data, bytes: an application without a rate writes until this many bytes are unsent. Many servers set
+/// `TCP_NOTSENT_LOWAT` to this value, 128 KiB (known from memory, without a source). Data that is unsent at the end of
+/// an on period is still sent, so a burst lasts longer than its on period.
 const MAX_UNSENT: u64 = 128 << 10;
 const INITIAL_CAPACITY: u64 = 1024;
 
@@ -108,8 +108,8 @@ impl Application {
         Application { script: Script::Exchanges(exchanges, state), next: start, sizes, pauses }
     }
 
-    /// Creates a source that sends and pauses from `start` on. `lengths` is the random stream of the on and off
-    /// periods.
+    /// Creates a source that alternates between sending and silence from `start` on. `lengths` is the random stream of
+    /// the lengths of on and off periods.
     pub fn pauses(pauses: Pauses, start: Time, lengths: Stream) -> Application {
         let state = Pausing { until: start, ..Pausing::default() };
         let script = Script::Pauses(Pauses { chunk: pauses.chunk.max(1), ..pauses }, state);
@@ -124,7 +124,7 @@ impl Application {
         }
     }
 
-    /// Time of the application's next action that depends on the clock, and not on an arrival.
+    /// Time of the application's next action that depends on the clock and not on arrived data.
     pub fn next(&self) -> Time {
         self.next
     }
@@ -158,8 +158,8 @@ impl Application {
         }
     }
 
-    /// Acts on arrived data or elapsed time. Returns whether the source (first) and the destination (second) have
-    /// something to send.
+    /// Acts on arrived data or elapsed time. Returns two values: whether the source has something to send, and whether
+    /// the destination has something to send.
     pub(crate) fn act(&mut self, now: Time, source: &mut Endpoint, destination: &mut Endpoint) -> [bool; 2] {
         let Application { script, next, sizes, pauses } = self;
         match script {

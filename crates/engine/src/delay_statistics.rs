@@ -8,7 +8,7 @@ use lasthop_base::Duration;
 
 /// Largest delay that is recorded, ns (146 years). Longer delays are clamped to this value.
 const MAX_NANOS: u64 = 1 << 62;
-/// Offset in ns added to each delay. The smallest sum is therefore 2^10, whose exponent is known.
+/// Offset in ns added to each delay. The smallest sum is therefore 2^10, whose exponent as a float is known.
 const MIN_NANOS: u64 = 1 << 10;
 /// Number of low-order bits of the float's fraction that do not affect the class.
 const CLASS_SHIFT: u32 = 23 - 5;
@@ -19,12 +19,12 @@ const CLASSES: usize = 2048;
 /// Classes added at once when the histogram grows: 8 octaves, a power of two.
 const CLASSES_PER_GROWTH: usize = 256;
 
-/// Statistics of the time that packets spend on a pipe beyond its propagation delay: in queueing, transmission and
-/// link-layer retransmissions.
+/// Statistics of the time that packets spend on a pipe in addition to the propagation delay: queueing, transmission,
+/// and link-layer retransmissions.
 #[derive(Clone, Debug)]
 pub struct DelayStatistics {
-    /// [`MIN_NANOS`] minus the propagation delay, ns. Adding this number to a packet's time on the pipe gives the
-    /// recorded value.
+    /// [`MIN_NANOS`] minus the propagation delay, ns. The recorded value is the sum of this number and a packet's time
+    /// on the pipe.
     offset: i64,
     /// Lower 64 bits of the sum in ns of all recorded values, each of which includes [`MIN_NANOS`].
     sum: u64,
@@ -35,7 +35,7 @@ pub struct DelayStatistics {
 }
 
 impl DelayStatistics {
-    /// Empty statistics of a pipe with this propagation delay.
+    /// Creates empty statistics of a pipe with this propagation delay.
     pub fn new(propagation: Duration) -> DelayStatistics {
         DelayStatistics {
             offset: MIN_NANOS as i64 - propagation.as_nanos() as i64,

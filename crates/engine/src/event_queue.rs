@@ -1,5 +1,5 @@
 //! The event queue. One tournament tree holds the next event of each pipe, another tree holds the timers. If a timer's
-//! deadline moves to a later time, the tree changes only when the old time is reached.
+//! deadline moves to a later time, the tree keeps the old time until this time is reached.
 
 mod tree;
 
@@ -9,7 +9,7 @@ use tree::{LargeTree, SmallTree, WideTree};
 /// A queue that stores the next due time of each source (a pipe or a timer), and returns the earliest source. The
 /// number of sources is fixed. Among sources with equal times, the lowest source number wins.
 ///
-/// Up to eight sources are kept sorted; more than eight compete in a tournament tree (`tree`).
+/// Up to eight sources are kept sorted. More than eight sources compete in a tournament tree (`tree`).
 #[derive(Debug)]
 pub struct EventQueue {
     /// Element 0 is the earliest source. With at most eight sources, the array holds all sources in order of time.
@@ -31,12 +31,13 @@ enum Storage {
 }
 
 impl EventQueue {
-    /// An event queue of `count` sources. No source is due.
+    /// Creates an event queue of `count` sources. No source is due.
     pub fn new(count: usize) -> EventQueue {
         EventQueue::with_busiest(count, &[])
     }
 
-    /// As [`EventQueue::new`]. `busiest` is a hint for speed: it lists the sources whose due times change most often.
+    /// Creates an event queue like [`EventQueue::new`]. `busiest` is a hint for speed: it lists the sources whose due
+    /// times change most often.
     pub fn with_busiest(count: usize, busiest: &[u32]) -> EventQueue {
         let storage = if count <= SORTED_CAPACITY {
             Storage::Sorted
@@ -52,7 +53,7 @@ impl EventQueue {
         EventQueue { order, storage, count }
     }
 
-    /// The earliest time and its source.
+    /// Returns the earliest due time and the source with this time.
     pub fn first(&self) -> (Time, u32) {
         self.order[0]
     }
@@ -121,8 +122,8 @@ impl EventQueue {
         };
     }
 
-    /// [`EventQueue::set`] for more than 4096 sources, or for a time that does not fit in narrow keys. After this call,
-    /// the queue uses wide keys.
+    /// Does the work of [`EventQueue::set`] for more than 4096 sources, or for a time that does not fit in narrow keys.
+    /// After this call, the queue uses wide keys.
     #[inline(never)]
     fn set_wide(&mut self, number: u32, time: Time) {
         if let Storage::Wide(tree) = &mut self.storage {
@@ -135,8 +136,8 @@ impl EventQueue {
         self.storage = Storage::Wide(tree);
     }
 
-    /// [`EventQueue::at_latest`] for more than eight sources. Updates only those rounds of the tournament that the
-    /// source wins.
+    /// Does the work of [`EventQueue::at_latest`] for more than eight sources. Updates only those rounds of the
+    /// tournament that the source wins.
     #[inline(never)]
     fn bring_forward(&mut self, number: u32, time: Time) {
         match &mut self.storage {
@@ -175,23 +176,23 @@ fn is_before(one: (Time, u32), other: (Time, u32)) -> bool {
 }
 
 /// Queue of timers, whose deadlines are mostly moved to later times. A postponed timer keeps its old time in the tree.
-/// When that time is reached, the timer is rescheduled.
+/// When the old time is reached, the timer is rescheduled.
 #[derive(Debug)]
 pub struct Timers(EventQueue);
 
 impl Timers {
-    /// Timers numbered from 0. No timer is set.
+    /// Creates `count` timers, numbered from 0. No timer is set.
     pub fn new(count: usize) -> Timers {
         Timers(EventQueue::new(count))
     }
 
-    /// The earliest time in the tree, and its timer. The timer's deadline may be later than this time. [`Time::NEVER`]
-    /// if no timer is set.
+    /// Returns the earliest time in the tree, and the timer with this time. The timer's deadline may be later than this
+    /// time. The time is [`Time::NEVER`] if no timer is set.
     pub fn first(&self) -> (Time, u32) {
         self.0.first()
     }
 
-    /// A copy with `count` timers. The additional timers are not set.
+    /// Returns a copy with `count` timers. The additional timers are not set.
     pub fn extended_to(&self, count: usize) -> Timers {
         let mut all = EventQueue::new(count);
         (0..self.0.count as u32).for_each(|number| all.set(number, self.0.time_of(number)));

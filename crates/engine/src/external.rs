@@ -7,7 +7,7 @@ use lasthop_wire::{Body, Ecn, LossReason, Priority};
 /// An external packet that enters the simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct ExternalPacket {
-    /// Size in bytes with which links charge the packet. The size determines the transmission time.
+    /// Size in bytes that links charge for the packet. The size determines the transmission time.
     pub wire_bytes: u32,
     /// Direction: true from source to destination.
     pub forward: bool,
@@ -30,9 +30,9 @@ pub struct Departure {
     pub at: Time,
     /// ECN field of the packet when it left the simulation.
     pub ecn: Ecn,
-    /// Whether the packet carries a bit error.
+    /// Whether a link has damaged the packet.
     pub damaged: bool,
-    /// Pipe and reason of the loss, if the packet was lost.
+    /// Pipe and reason for the loss, if the packet was lost.
     pub lost: Option<(PipeId, LossReason)>,
 }
 

@@ -3,7 +3,7 @@
 //! A TCP flow is active from its start until its last byte is delivered. While at least two flows are active, the bytes
 //! of each delivery are counted for the receiving flow. An equal part of these bytes is added to the fair share of each
 //! active flow. The sum of these parts is the virtual time of fair queueing (Demers, Keshav, Shenker, SIGCOMM 1989).
-//! Memory and time per delivery do not grow with the length of the run or with the number of flows.
+//! Memory and time per delivery grow neither with the length of the run nor with the number of flows.
 
 /// Share of a flow while other flows were active.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -101,6 +101,6 @@ mod tests {
         assert_eq!(share(&a), ConcurrentShare { bytes: 400, fair_bytes: 300.0 });
         assert_eq!(share(&b), ConcurrentShare { bytes: 200, fair_bytes: 330.0 });
         assert_eq!(share(&c), ConcurrentShare { bytes: 160, fair_bytes: 130.0 });
-        assert_eq!(share(&FlowShare::default()), ConcurrentShare::default(), "never began");
+        assert_eq!(share(&FlowShare::default()), ConcurrentShare::default(), "a flow that has not begun");
     }
 }

@@ -49,7 +49,7 @@ pub enum Overhead {
 pub enum Traffic {
     /// A TCP connection.
     Tcp(Box<TcpConnection>),
-    /// Traffic without endpoints of this workspace's TCP. [`NoEndpoint`] has the kinds of such traffic, so that the engine
+    /// Traffic without endpoints of this workspace's TCP. [`NoEndpoint`] has the kinds of such traffic. The engine thus
     /// distinguishes only two cases for each packet.
     NoEndpoint(NoEndpoint),
 }
@@ -61,11 +61,11 @@ pub enum NoEndpoint {
     /// External packets: real traffic. It enters at the first node of the flow's forward or backward route
     /// ([`crate::Engine::inject`]).
     External,
-    /// A connection that is created only at its start time. Its results are those of a connection that exists from the
+    /// A connection that is created only at its start time. The results are those of a connection that exists from the
     /// start of the run. The connection must have no applications. Its endpoints must request neither notices nor
     /// planned rates.
     ///
-    /// The closure is boxed twice, since a single box would take two words and make this enum larger.
+    /// The closure is boxed twice, because a single box would take two words and make this enum larger.
     Deferred(Box<Box<dyn FnOnce() -> TcpConnection + Send>>),
     /// Results of a released connection.
     Released(Box<ReleasedConnection>),
@@ -99,7 +99,7 @@ impl Traffic {
 
 /// The endpoints of a connection, with its applications.
 pub struct TcpConnection {
-    /// Endpoint that sends the data. It opens the connection, unless the client of an application does.
+    /// Endpoint that sends the data. The source opens the connection, unless the client of an application opens it.
     pub source: Endpoint,
     /// Endpoint that receives the data.
     pub destination: Endpoint,
@@ -147,7 +147,7 @@ pub struct Datagrams {
     pub spacing: Spacing,
     /// Random stream for periods and jitter.
     pub random: Stream,
-    /// Time of the next datagram without jitter.
+    /// Time of the next datagram, without its jitter.
     nominal: Time,
     /// Time of the next datagram.
     pub(crate) next: Time,
@@ -162,7 +162,7 @@ pub struct OnOff {
     pub on: Duration,
     /// Mean (or fixed) length of an off period.
     pub off: Duration,
-    /// Whether the lengths are exponentially distributed; otherwise fixed.
+    /// Whether the lengths are exponentially distributed. If false, the lengths are fixed.
     pub exponential: bool,
 }
 
@@ -207,7 +207,7 @@ impl Datagrams {
         datagrams
     }
 
-    /// Returns the same source, with another spacing of datagrams.
+    /// Returns the source with another spacing of datagrams.
     pub fn with_spacing(mut self, spacing: Spacing) -> Datagrams {
         self.spacing = Spacing { burst: spacing.burst.max(1), ..spacing };
         self
@@ -257,8 +257,8 @@ pub struct FlowAccount {
     pub lost_backward: PerReason<u64>,
     /// Tagged (low-priority) packets among `lost`, by reason.
     pub tagged_lost: PerReason<u64>,
-    /// Packets of the source that were lost in queues and that the source had sent before it noticed its first loss.
-    /// These are the losses of slow start's overshoot.
+    /// Packets of the source that were lost in queues and that the source had sent before it detected its first loss.
+    /// These losses are caused by slow start's overshoot.
     pub lost_to_overshoot: u64,
     /// Packets that middleboxes created or repeated: first in the forward direction, then in the backward direction.
     pub created: [u64; 2],
@@ -306,7 +306,7 @@ impl FlowAccount {
 /// Accuracy of loss discrimination, for packets lost at their first transmission (hasegawa §4.2, Eq. 6 and 7). The
 /// fields count lost packets.
 ///
-/// If a gap contains losses of both kinds, all losses in the gap count as congestion losses.
+/// If a gap contains wireless and congestion losses, all losses in the gap count as congestion losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DiscriminationAccuracy {
     /// Wireless losses.
@@ -321,7 +321,7 @@ pub struct DiscriminationAccuracy {
 
 impl DiscriminationAccuracy {
     /// Compares a sender's verdict on one lost segment with the true reason, and counts the result. Earlier losses
-    /// without verdict are removed without being counted: a timeout repaired them.
+    /// without verdict are removed without being counted, because a timeout recovered them.
     pub(crate) fn classify_segment(
         &mut self,
         unclassified: &mut Vec<(Range, LossReason)>,
@@ -334,7 +334,7 @@ impl DiscriminationAccuracy {
         }
     }
 
-    /// Compares an endpoint's verdict on a gap with the true reasons of the losses in the gap, and counts the results.
+    /// Compares an endpoint's verdict on a gap with the true reasons for the losses in the gap, and counts the results.
     /// Earlier losses without verdict count as misclassified.
     pub(crate) fn classify_gap(
         &mut self,
@@ -396,8 +396,8 @@ mod tests {
         assert!(late.windows(2).all(|pair| pair[0] <= pair[1]));
         let delays: Vec<u64> = late.iter().zip(&even).skip(1).map(|(late, even)| late - even).collect();
         assert!(delays.iter().all(|delay| *delay <= 671));
-        // The uniform delay has a mean of 335 us and a standard error of 670 / sqrt(12 * 3000) = 3.5 us. Some datagrams
-        // are delayed a little longer, to keep the order.
+        // The uniform delay has a mean of 335 us, and the mean of 3000 delays has a standard error of 670 / sqrt(12 *
+        // 3000) = 3.5 us. To keep the order, some datagrams are delayed a little longer.
         let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
         assert!((mean - 335.0).abs() < 4.0 * 3.5, "{mean}");
     }

@@ -1,4 +1,4 @@
-//! The simulation engine: the event loop, and the flows, links and nodes that it drives.
+//! The simulation engine: the event loop, and the flows, links and nodes whose events it handles.
 //!
 //! * [`engine`]: flows, endpoints, links and the event loop.
 //! * [`pipe`]: one direction of a link and its packets.
@@ -10,17 +10,17 @@
 //! * [`fairness`]: fair shares of concurrent flows.
 //! * [`delay_statistics`]: link delay statistics.
 //! * [`stuck`]: detection of runs whose time does not advance.
-//! * [`observer`]: the interface of traces and captures.
+//! * [`observer`]: the interface through which traces and captures receive events.
 //! * [`external`]: packets of real traffic.
 //!
 //! The order of events depends only on their times and on the indices of pipes and timers. At the same instant, pipe
 //! events precede timers, and lower indices precede higher ones.
 //!
 //! # Fused hops
-//! A FIFO link can compute a packet's arrival time as soon as the packet joins the link. If all packets of a link come
-//! from one other link, the engine therefore moves a packet over both links in one event. With an observer, hops are
-//! not fused, so that the observer sees all hops in order of time. A test verifies that fused hops do not change the
-//! results.
+//! A FIFO link can compute a packet's arrival time as soon as the packet enters the link. If all packets of a link come
+//! from one other link, the engine therefore moves a packet over the two links in one event. With an observer, hops are
+//! not fused, so that the observer receives all hops in order of time. A test verifies that fused hops do not change
+//! the results.
 
 mod account;
 pub mod application;

@@ -21,7 +21,7 @@ pub struct NodeAccount {
     pub forwarded: u64,
     /// Packets forwarded with a changed header.
     pub changed: u64,
-    /// Packets that the middlebox sent and that are copies of earlier packets.
+    /// Packets that the middlebox sent as copies of earlier packets.
     pub repeated: u64,
     /// New packets that the middlebox created and sent.
     pub created: u64,
@@ -37,13 +37,13 @@ pub(crate) struct Node {
     /// Index of the hop by which packets leave the node, for each route; `None` if the route does not pass the node.
     pub(crate) exits: Vec<Option<u8>>,
     pub(crate) account: NodeAccount,
-    /// Pending reports of failed transmissions on links that leave the node. Empty unless the middlebox wants such
+    /// Pending reports of failed transmissions on links that leave the node. Empty unless the middlebox needs such
     /// reports.
     pub(crate) failing: BinaryHeap<FailingTransmission>,
 }
 
-/// Returns, for each route, the index of the hop that follows the route's first pipe in `ending`; `None` if there is no
-/// such hop.
+/// Returns a hop index for each route: the index of the hop that follows the route's first pipe in `ending`. Returns
+/// `None` for a route without such a hop.
 pub(crate) fn exits(routes: &[Vec<PipeId>], ending: &[PipeId]) -> Vec<Option<u8>> {
     let exit = |route: &Vec<PipeId>| {
         let before_last = &route[..route.len() - 1];
@@ -82,7 +82,7 @@ impl FailingTransmission {
     }
 }
 
-/// The order is reversed, because the top of a `BinaryHeap` is its greatest element. The top is then the earliest
+/// Compares in reverse order, because the top of a `BinaryHeap` is its greatest element. The top is then the earliest
 /// report.
 impl Ord for FailingTransmission {
     fn cmp(&self, other: &FailingTransmission) -> Ordering {

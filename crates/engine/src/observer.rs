@@ -11,38 +11,38 @@ use std::any::Any;
 /// Receives all events of a run in order of time. The `Any` bound lets the caller downcast the observer that
 /// [`crate::Engine::take_observer`] returns.
 pub trait Observer: Any + Send {
-    /// A packet enters a pipe. If `fate` is [`Fate::Open`], a call of [`Observer::on_fate`] follows later.
+    /// Reports a packet that enters a pipe. If `fate` is [`Fate::Open`], a call of [`Observer::on_fate`] follows later.
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate);
 
-    /// The fate of a packet is now known. Earlier, the packet was reported as [`Fate::Open`].
+    /// Reports the arrival or loss of a packet, which was reported as [`Fate::Open`] when it entered the pipe.
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let _ = (now, pipe, packet, fate);
     }
 
-    /// A link has duplicated a packet. The copy has its own packet number and joins this pipe now. A call of
-    /// [`Observer::on_fate`] follows.
+    /// Reports that a link has duplicated a packet. The copy has its own packet number, and enters this pipe now. A
+    /// call of [`Observer::on_fate`] follows.
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         let _ = (now, pipe, copy);
     }
 
-    /// A middlebox has acted on a packet. It has created, repeated or changed a packet that the node sends next, or it
-    /// has received or dropped a packet.
+    /// Reports that a middlebox has acted on a packet. Either the middlebox has created, repeated or changed a packet
+    /// that the node sends next, or the middlebox has received or dropped a packet.
     fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         let _ = (now, node, packet, action);
     }
 
-    /// An endpoint reports an event.
+    /// Reports an event of an endpoint.
     fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event);
 }
 
-/// Fate of a packet on a pipe.
+/// Outcome of a packet on a pipe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// Arrives at the pipe's end at this time.
     Arrives(Time),
     /// Lost on this pipe.
     Lost(LossReason),
-    /// The fate is not known yet; [`Observer::on_fate`] reports it later.
+    /// Arrival or loss is not decided yet. [`Observer::on_fate`] reports the outcome later.
     Open,
 }
 

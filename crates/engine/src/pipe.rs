@@ -16,8 +16,8 @@ pub struct PipeId(pub u32);
 pub struct PipeAccount {
     /// Packets that were sent into the pipe, including packets that the pipe lost.
     pub offered: u64,
-    /// Bytes of all packets that have arrived at the pipe's end or are in flight to it. Packets count with the size
-    /// that the link charges.
+    /// Bytes of all packets that have arrived at the pipe's end, or that are in flight on the pipe. Packets count with
+    /// the size that the link charges.
     pub carried_bytes: u64,
     /// Packets lost, by reason.
     pub lost: PerReason<u64>,
@@ -33,8 +33,8 @@ impl PipeAccount {
         }
     }
 
-    /// Counts that the sending host itself can know: packets that it offered to its own queue, and packets dropped
-    /// there.
+    /// Returns counts that the sending host can read from its own queue: packets offered to the queue, and packets
+    /// dropped by the queue.
     pub(crate) fn uplink_counts(&self) -> UplinkCounts {
         let in_queue = self.lost.iter().filter(|(reason, _)| reason.is_congestion());
         UplinkCounts { offered: self.offered, dropped: in_queue.map(|(_, lost)| lost).sum() }
@@ -49,16 +49,17 @@ impl PipeAccount {
 pub(crate) struct Pipe {
     pub(crate) line: LinkDirection,
     pub(crate) delays: Option<Box<DelayStatistics>>,
-    /// Number of packets in flight that continue to another pipe. While this number is above 0, the hops of later
-    /// packets are not fused.
+    /// Number of packets in flight that continue to another pipe. While this number is above 0, later packets do not
+    /// use fused hops, in which one event moves a packet over several pipes.
     pub(crate) continuing: u32,
     /// Whether packets on this pipe are reported to an observer or recorded in `delays`.
     pub(crate) is_observed: bool,
-    /// Whether all packets come from one other pipe that keeps their order, so that hops can be fused.
+    /// Whether all packets come from one other pipe that keeps their order, so that the hop can be fused with the
+    /// previous hop.
     pub(crate) is_fusible: bool,
     pub(crate) account: PipeAccount,
     pub(crate) in_flight: Ring,
-    /// Recipient of this pipe's peer messages: the other direction of the same link, or the shared medium.
+    /// Recipient of this pipe's peer messages: the opposite direction of the same link, or the shared medium.
     pub(crate) opposite: Option<PipeId>,
     pub(crate) end: PipeEnd,
 }
@@ -80,7 +81,7 @@ pub(crate) enum PipeEnd {
     HostExit,
     /// The middlebox with this index in the engine's list.
     Middlebox(u32),
-    /// The arbiter of the medium with this index; no packet travels on the arbiter's own pipe.
+    /// The arbiter of the medium with this index. Packets do not travel on the arbiter's own pipe.
     Medium(u32),
 }
 

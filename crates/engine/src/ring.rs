@@ -1,5 +1,5 @@
-//! The packets on a pipe, in order of arrival at the pipe's end. They are stored in a ring buffer, in which entries
-//! move only if a packet overtakes another packet.
+//! The packets on a pipe, in order of arrival at the pipe's end. The packets are stored in a ring buffer, in which
+//! entries move only if a packet overtakes another packet.
 
 use crate::pipe::PipeId;
 use lasthop_base::Time;
@@ -16,8 +16,8 @@ pub(crate) enum EntryKind {
     DiscardedReadable,
 }
 
-/// A packet in flight, or the notice of a discard. An entry takes two cache lines. If the segment has no SACK blocks or
-/// SYN options, the endpoint reads only the first cache line.
+/// A packet in flight, or the notice of a discard. An entry takes two cache lines. If the segment has no SACK blocks
+/// and no SYN options, the endpoint reads only the first cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct InFlight {
@@ -90,8 +90,8 @@ impl Ring {
         true
     }
 
-    /// Adds an entry that overtakes other entries or needs more slots. These cases are in a separate function, because
-    /// in [`Ring::push`] they would cost each packet two to six instructions.
+    /// Adds an entry that overtakes other entries or needs more slots. These cases have a separate function. Within
+    /// [`Ring::push`], they would cost two to six instructions for each packet.
     #[cold]
     #[inline(never)]
     fn push_slow(&mut self, due: Time, packet: &Packet, next: Option<PipeId>, kind: EntryKind) -> bool {
@@ -147,8 +147,8 @@ impl Ring {
         self.slots.resize((2 * self.slots.len()).max(MIN_SLOTS), filler);
     }
 
-    /// Moves the last entry to its position in the order of due times, behind entries with the same due time. Returns
-    /// true if the entry is then the first of the ring. ARQ may let packets overtake each other.
+    /// Moves the last entry to its position in the order of due times, after entries with the same due time. Returns
+    /// true if the entry is then the first entry of the ring. ARQ may let packets overtake each other.
     #[cold]
     fn overtake(&mut self) -> bool {
         let mut number = self.len - 1;
@@ -198,17 +198,17 @@ mod tests {
     #[test]
     fn packets_leave_as_they_are_due_and_equals_as_they_came() {
         let mut ring = Ring::default();
-        assert!(push(&mut ring, 10, 0), "the first");
+        assert!(push(&mut ring, 10, 0), "the entry must be the first of the ring");
         assert!(!push(&mut ring, 20, 1));
         assert!(!push(&mut ring, 10, 2), "an entry must follow entries with the same time");
-        assert!(push(&mut ring, 5, 3), "before all");
+        assert!(push(&mut ring, 5, 3), "an entry with the earliest time must be the first");
         assert!(!push(&mut ring, 20, 4) && !push(&mut ring, 19, 5));
         assert_eq!(numbers(&ring), [3, 0, 2, 5, 1, 4]);
         ring.drop_first();
         assert_eq!(ring.first().map(|one| one.due), Some(Time::from_nanos(10)));
     }
 
-    /// Compares the ring with a sorted list. Meanwhile the ring grows, and its head wraps around many times.
+    /// Compares the ring with a sorted list. During the test, the ring grows, and its head wraps around many times.
     #[test]
     fn it_turns_and_grows() {
         let (mut ring, mut list) = (Ring::default(), Vec::new());
@@ -227,7 +227,7 @@ mod tests {
             ring.drop_first();
         }
         ring.drop_first();
-        assert!(push(&mut ring, 1, 7), "the entry is the first, however late the previous entry was");
+        assert!(push(&mut ring, 1, 7), "the entry must be the first, even if the previous entry was later");
         assert!(!push(&mut ring, 2, 8));
         assert_eq!(numbers(&ring), [7, 8]);
     }

@@ -1,4 +1,4 @@
-//! The distinct routes of a run, and the hops that can be fused.
+//! The distinct routes of a run, and the hops that can be fused (moved in one event).
 
 use crate::pipe::{Pipe, PipeId};
 use lasthop_net::LinkDirection;
@@ -79,13 +79,14 @@ impl NextHops {
         NextHops { table: routes.iter().flat_map(row).collect(), width }
     }
 
-    /// The pipe that follows the packet's current pipe, which the packet has joined or is about to join. `None` at the
-    /// end of the route.
+    /// Returns the pipe that follows the packet's current pipe, which the packet has entered or is about to enter.
+    /// Returns `None` at the end of the route.
     pub(crate) fn after(&self, packet: &Packet) -> Option<PipeId> {
         self.at(self.index_of(packet)).pipe()
     }
 
-    /// Table index of the pipe that [`NextHops::after`] returns. The index after it belongs to the pipe that follows.
+    /// Returns the table index of the pipe that [`NextHops::after`] returns. The next table index has the pipe after
+    /// that pipe.
     pub(crate) fn index_of(&self, packet: &Packet) -> usize {
         let hop = usize::from(packet.hop.wrapping_add(1));
         packet.route as usize * self.width + hop

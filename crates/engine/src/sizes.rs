@@ -1,8 +1,9 @@
-//! Tests of the sizes of types that are written for each packet, and of a connection's types. Larger types cost time.
+//! Tests of the sizes of types. These types are written for each packet, or belong to a connection. Larger types cost
+//! time.
 //!
-//! If you need more bytes, change the number here and record the figures of `make count` in
-//! `docs/development/performance/journal.md`. The sizes of a connection's types are in cache lines of 64 bytes, since
-//! the number of lines touched per packet determines the cost.
+//! If you need more bytes, change the number here and record the results of `make count` in
+//! `docs/development/performance/journal.md`. The sizes of a connection's types are in cache lines of 64 bytes, because
+//! the number of cache lines used per packet determines the cost.
 
 use crate::ring::InFlight;
 use lasthop_net::Passage;
@@ -21,13 +22,13 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
         ("SackBlocks", size_of::<SackBlocks>(), 4 * 8 + 4),
         // SACK blocks (36); header fields (16); optional timestamps, MSS, window scale and SACK permission (20).
         ("Segment", size_of::<Segment>(), 36 + 16 + 20),
-        // Segment (72), number and joining time (16), flow, bytes and route (12), hop and six flags (7), and padding to
-        // a multiple of 16.
+        // Segment (72), packet number and time of enqueuing (16), flow, bytes and route (12), hop and six flags (7),
+        // and padding to a multiple of 16.
         ("Packet", size_of::<Packet>(), 72 + 40),
         // Packet (112), due time (8), next pipe (4), two flags (2). The first of two cache lines holds all that an
         // endpoint usually reads.
         ("InFlight", size_of::<InFlight>(), 2 * LINE),
-        // A tag with the loss reason, and a time. Both are returned in registers.
+        // A tag with the loss reason, and a time. The tag and the time are returned in registers.
         ("Passage", size_of::<Passage>(), 16),
         // The ECN field of the IP header, passed in a register.
         ("Arriving", size_of::<Arriving>(), 1),

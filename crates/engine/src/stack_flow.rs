@@ -5,10 +5,10 @@ use lasthop_base::Time;
 use lasthop_stack::{Guarded, Observed, Stack};
 use std::collections::VecDeque;
 
-/// Both ends of a flow, its application, and the datagrams in flight. The source's application writes data; the
+/// The two ends of a flow, its application, and the datagrams in flight. The source's application writes data; the
 /// destination's application reads the data.
 pub struct StackFlow {
-    /// Source, then destination.
+    /// The stacks at the two ends: first the source, then the destination.
     pub(crate) ends: [Guarded; 2],
     /// Side that opens the connection.
     pub(crate) opener: FlowSide,
@@ -18,18 +18,18 @@ pub struct StackFlow {
     pub(crate) is_finished: bool,
     /// Payload that applications have read, bytes: first at the destination, then at the source.
     pub(crate) delivered: [u64; 2],
-    /// Datagrams sent by the source, then by the destination.
+    /// Number of datagrams sent: first by the source, then by the destination.
     pub(crate) sent: [u64; 2],
     /// Time of the last call of an end, and the number of calls at this time.
     pub(crate) calls: (Time, u32),
-    /// Time and reason of the failure that has ended the flow.
+    /// Time of the failure that has ended the flow, and the reason for the failure.
     pub(crate) failure: Option<(Time, String)>,
     pub(crate) in_flight: DatagramBuffers,
 }
 
 impl StackFlow {
-    /// A flow between two ends, in the order source and destination. `bytes`: amount of data that the source's
-    /// application writes; `None`: data without end.
+    /// Creates a flow between two ends, in the order source and destination. `bytes` is the amount of data that the
+    /// source's application writes; `None`: unlimited.
     pub fn new(ends: [Box<dyn Stack>; 2], opener: FlowSide, bytes: Option<u64>) -> StackFlow {
         StackFlow {
             ends: ends.map(Guarded::new),
@@ -50,12 +50,12 @@ impl StackFlow {
         self.delivered
     }
 
-    /// Datagrams sent by the source, then by the destination.
+    /// Number of datagrams sent: first by the source, then by the destination.
     pub fn sent(&self) -> [u64; 2] {
         self.sent
     }
 
-    /// Time and reason of the failure that has ended the flow.
+    /// Time of the failure that has ended the flow, and the reason for the failure.
     pub fn failure(&self) -> Option<(Time, &str)> {
         self.failure.as_ref().map(|(at, reason)| (*at, reason.as_str()))
     }
@@ -70,16 +70,17 @@ impl StackFlow {
         self.in_flight.used()
     }
 
-    /// One end.
+    /// Returns the stack at this side of the flow.
     pub fn end(&mut self, side: FlowSide) -> &mut dyn Stack {
         &mut self.ends[usize::from(side == FlowSide::Destination)]
     }
 }
 
-/// Bytes of the datagrams in flight. A packet has the number of its slot. Slots and their buffers are reused.
+/// Bytes of the datagrams in flight. A packet's datagram number is the number of its slot. Slots and their buffers are
+/// reused.
 #[derive(Default)]
 pub(crate) struct DatagramBuffers {
-    /// Bytes, and the number of packets in flight with these bytes.
+    /// For each slot, the bytes of a datagram, and the number of packets in flight with these bytes.
     slots: Vec<(Vec<u8>, u32)>,
     free: VecDeque<u32>,
 }
@@ -106,7 +107,7 @@ impl DatagramBuffers {
         self.slots[slot as usize].1 += 1;
     }
 
-    /// Counts the end of a packet: it has arrived, or was lost.
+    /// Counts a packet that has arrived or was lost.
     pub(crate) fn release(&mut self, slot: u64) {
         let packets = &mut self.slots[slot as usize].1;
         *packets = packets.saturating_sub(1);

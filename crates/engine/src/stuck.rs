@@ -1,4 +1,4 @@
-//! Detection of a stuck run, in which a timer or deadline is due again and again at the same instant.
+//! Detection of a stuck run: a timer or deadline is due again and again at the same instant.
 //!
 //! Packets take time on links. Only timers and deadlines of queueing elements can therefore repeat endlessly at one
 //! instant. One counter covers all sources of events. After 2^20 events at one instant, the events of each source are
@@ -12,8 +12,8 @@ use lasthop_wire::FlowId;
 use std::collections::BTreeMap;
 
 const COUNT_BY_SOURCE_FROM: u64 = 1 << 20;
-/// If one source has this many events, counted separately, the run is considered stuck. A datagram source has at most
-/// 10,000 events at an instant.
+/// Limit of events of one source at one instant, counted separately by source. A run that reaches the limit is
+/// considered stuck. A datagram source has at most 10,000 events at an instant.
 const MAX_EVENTS_OF_SOURCE: u64 = 1 << 20;
 
 /// Source of an event that is not a packet's arrival.
@@ -25,18 +25,19 @@ pub enum EventSource {
     Node(NodeId),
     /// Planned rate changes.
     Plans,
-    /// Deadline of a pipe's element: queue or link layer.
+    /// Deadline of a pipe's queueing element: queue or link layer.
     Element(PipeId),
 }
 
 /// A stuck run, in which time no longer advances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stuck {
-    /// Instant at which time stopped.
+    /// Instant at which the events repeat.
     pub at: Time,
     /// Source whose events repeat at this instant.
     pub source: EventSource,
-    /// Number of the source's events at this instant, at least.
+    /// Lower bound of the number of the source's events at this instant: events before the separate counting are not
+    /// included.
     pub events: u64,
 }
 

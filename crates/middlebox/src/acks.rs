@@ -2,8 +2,8 @@
 //!
 //! The rules follow the snoop agents of ns-2, Click and a Linux module. A duplicate is a pure ACK that arrives while
 //! data is outstanding. Its acknowledgement number, window and ECN echo equal those of the last ACK, and it has no
-//! D-SACK. An ACK of data that the middlebox has not seen is not classified further. If the middlebox has not seen a
-//! connection's SYN, the first ACK only sets the state.
+//! D-SACK. An ACK of data that the middlebox has not seen is not classified further. The first ACK that the middlebox
+//! sees of a connection only sets the state.
 
 use crate::sequence::{distance, end_of, is_before};
 use lasthop_wire::{Flags, Segment, Seq};
@@ -15,7 +15,7 @@ pub(crate) enum AckKind {
     /// A duplicate ACK: reports out-of-order data and nothing else.
     Duplicate,
     Old,
-    /// Any other ACK: a window update, the first ACK, or an ACK of data that the middlebox has not seen.
+    /// An ACK of another kind: a window update, the first ACK, or an ACK of data that the middlebox has not seen.
     Other,
 }
 
@@ -142,7 +142,11 @@ mod tests {
             AckKind::Other
         );
         assert_eq!(acks.classify(&Segment { window: 99, len: 1, ..ack(500) }), AckKind::Other);
-        assert_eq!(acks.classify(&ack(9000)), AckKind::Other, "an ACK of data not seen");
+        assert_eq!(
+            acks.classify(&ack(9000)),
+            AckKind::Other,
+            "an ACK of data that the middlebox has not seen"
+        );
         assert_eq!(acks.last(), Some(Seq(500)));
     }
 }

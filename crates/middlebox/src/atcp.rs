@@ -1,13 +1,14 @@
-//! A-TCP: the base station retransmits as a snoop agent does, and closes the sender's window if the mobile falls
-//! silent. The station also limits the window in every ACK to the free space (or the size) of its retransmission buffer
-//! (Seok, Joo and Kang, N+I 2001; Computer Communications 26(17), 2003). Sender and mobile are unchanged. ATCP by Liu
-//! and Singh, for ad hoc networks, is a different scheme.
+//! A-TCP: the base station retransmits as a snoop agent does, and closes the sender's window if the mobile sends
+//! nothing for some time. The station also limits the window in every ACK to the free space (or the size) of the
+//! station's retransmission buffer (Seok, Joo and Kang, N+I 2001; Computer Communications 26(17), 2003). Sender and
+//! mobile are unchanged. ATCP by Liu and Singh, for ad hoc networks, is a different scheme.
 //!
 //! # Our choices
 //! The sources are an abstract and koga §2.1.7. Retransmission follows the snoop agent's default rules. To freeze the
-//! sender, the station advertises a zero window as M-TCP does, but does not withhold a byte. Except for freezing, the
-//! window's right edge never moves left. If the station has not seen a flow's SYNs, it does not change the flow's
-//! windows, because the window scale is unknown. Each flow has its own buffer. The soft handoff is not modelled.
+//! sender, the station advertises a zero window as M-TCP does, but does not withhold a byte. The station moves the
+//! window's right edge to the left only to freeze the sender. If the station has not seen a flow's SYNs, it does not
+//! change the flow's windows, because the window scale is unknown. Each flow has its own buffer. The soft handoff is
+//! not modelled.
 
 use crate::acks::Acks;
 use crate::directions::{PerDirection, Toward};
@@ -216,7 +217,7 @@ impl AtcpFlow {
         }
     }
 
-    /// Handles a segment of the mobile, and returns the window to put into that segment.
+    /// Handles a segment from the mobile, and returns the window to put into that segment.
     fn on_ack(&mut self, now: Time, packet: &Packet, segment: &Segment, room: u64, freezes: bool) -> u16 {
         if segment.flags.has(Flags::RST) {
             self.reset();

@@ -6,9 +6,9 @@ use lasthop_wire::{FlowId, Packet};
 /// Direction of the data that a middlebox serves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Toward {
-    /// Data goes down to the last hop, and the mobile receives.
+    /// Data goes down to the last hop: the mobile receives.
     Mobile,
-    /// Data comes up from the last hop, and the mobile sends.
+    /// Data comes up from the last hop: the mobile sends.
     Network,
 }
 

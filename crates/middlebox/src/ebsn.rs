@@ -7,8 +7,8 @@
 //! The rules are from memory; the paper was not available. A notice has 40 bytes, and may be lost or queued like any
 //! packet. Captures show a notice as an ICMP message of an experimental type. The parameter `gap` is our addition. Link
 //! layers that transmit packet by packet (`none`, `repeat`, `wifi`) report failures. `rlc` and `harq` report no
-//! failures, because they segment packets; `fec` does not retransmit. A note warns of link layers that report no
-//! failures.
+//! failures, because they segment packets; `fec` reports no failures, because it does not retransmit. If a link layer
+//! reports no failures, a note warns the user.
 
 use crate::{Build, Decision, Middlebox, Site};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
@@ -44,8 +44,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Ebsn {
     attempts: u32,
     gap: Duration,
-    /// For each flow and direction, whether the direction's packets go down to the last hop, and the time of the last
-    /// notice about these packets.
+    /// For each flow and direction, two values: whether the direction's packets go down to the last hop, and the time
+    /// of the last notice about these packets.
     flows: Vec<[(bool, Option<Time>); 2]>,
 }
 

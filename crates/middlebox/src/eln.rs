@@ -4,12 +4,13 @@
 //! A duplicate ACK requests the byte that follows the acknowledged data. If the mobile sends, a requested byte that
 //! never reached the station was lost over the air (Balakrishnan and Katz, GLOBECOM Internet Mini-Conference 1998;
 //! ns-2's `snoop.cc`). If the mobile receives, a requested byte that the station has forwarded was lost over the air.
-//! The rule for a receiving mobile is ours. Its idea is that of Balakrishnan et al.'s comparison of 1996/97 and of
+//! The rule for a receiving mobile is ours; its idea is from Balakrishnan et al.'s comparison of 1996/97 and from
 //! ACK_ELN in huang §2.
 //!
-//! "ELN" has four meanings in the literature. The first is this bit, for both directions and with either polarity. The
-//! second is a receiver that itself reports the cause of a loss. The third is Gupta and Kuri's name for HACK's signal.
-//! The fourth is a hint from the link, upon which the receiver delays duplicate ACKs.
+//! "ELN" has four meanings in the literature. The first is the bit of this module, for both directions of data; it may
+//! mark wireless losses or congestion losses. The second is a receiver that itself reports the cause of a loss. The
+//! third is Gupta and Kuri's name for HACK's signal. The fourth is a hint from the link, upon which the receiver delays
+//! duplicate ACKs.
 //!
 //! # Our choices
 //! Only duplicate ACKs are marked, whereas ns-2 also marks new ACKs and ACKs without outstanding data. Packets that the
@@ -92,7 +93,7 @@ impl Middlebox for Eln {
             && segment.flags.has(Flags::ACK)
         {
             hint = match (forwarded.on_ack(segment), forwarded.contains(segment.ack), self.toward) {
-                // The byte never arrived over the air, or was forwarded to the air and lost there.
+                // The requested byte never arrived over the air, or was forwarded to the air and lost there.
                 (AckKind::Duplicate, false, Toward::Network) | (AckKind::Duplicate, true, Toward::Mobile) => {
                     LossHint::Wireless
                 }

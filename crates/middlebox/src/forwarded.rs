@@ -1,5 +1,6 @@
 //! Record of the unacknowledged data that the middlebox forwarded. If the receiver misses data, the record shows where
-//! the loss happened: recorded data was lost after the middlebox, other data before.
+//! the loss happened. Recorded data was lost after the middlebox; data that is not recorded was lost before the
+//! middlebox.
 
 use crate::acks::{AckKind, Acks};
 use crate::sequence::{distance, end_of, is_before};
@@ -35,7 +36,7 @@ impl ForwardedData {
         kind
     }
 
-    /// Whether this byte was forwarded and is not acknowledged yet.
+    /// Whether the byte `number` was forwarded and is not acknowledged yet.
     pub(crate) fn contains(&self, number: Seq) -> bool {
         self.ranges.iter().any(|(start, end)| !is_before(number, *start) && is_before(number, *end))
     }
@@ -120,7 +121,7 @@ mod tests {
         forwarded.remove(at(100), at(120));
         assert_eq!(ranges(&forwarded)[..2], [(at(0).0, at(100).0), (at(120).0, at(150).0)]);
         forwarded.add(at(500), at(550), 4);
-        assert!(!forwarded.contains(at(500)), "a fifth range is not recorded");
+        assert!(!forwarded.contains(at(500)), "a fifth range must not be recorded");
         forwarded.remove_below(at(210));
         assert_eq!(ranges(&forwarded), [(at(210).0, at(250).0), (at(300).0, at(350).0)]);
     }

@@ -5,7 +5,7 @@
 //! # Our choices
 //! The paper was not available. A notice has 40 bytes, and may be lost or queued like any packet. Captures show a
 //! notice as an ICMP message of an experimental type. Retransmissions cause notices, too. A notice is sent before the
-//! packet enters the station's queue. If that queue drops the packet, the loss therefore looks wireless.
+//! packet enters the station's queue. If that queue then drops the packet, the loss therefore looks wireless.
 
 use crate::directions::{PerDirection, Toward};
 use crate::{Build, Decision, Middlebox};
@@ -38,7 +38,7 @@ struct Lhack {
     flows: PerDirection<Batch>,
 }
 
-/// Data that reached the last hop and that the next notice will report.
+/// Data that has reached the last hop, and that the next notice will report.
 #[derive(Default)]
 struct Batch {
     seq: Seq,

@@ -1,10 +1,10 @@
-//! Middleboxes. A middlebox stands at a node between links, and may see and change the packets of both directions.
+//! Middleboxes. A middlebox is at a node between links, and may see and change the packets of both directions.
 //!
 //! * [`Middlebox`]: the trait. A middlebox forwards, changes, holds or drops a packet, or emits new packets.
 //! * [`snoop`]: caches data until it is acknowledged and retransmits wireless losses.
 //! * [`split`]: terminates the connection and opens a second one.
 //! * `eln`, `lhack`, `ebsn`: report the cause of a loss to the sender, in ACKs or in separate notices.
-//! * `spack`: splits an ACK, so that the sender's window soon regains its size.
+//! * `spack`: splits an ACK, so that the sender's congestion window grows back sooner after a wireless loss.
 //! * `mtcp`, `atcp`: close the sender's window during an outage; `atcp` also retransmits.
 //! * `wtcp`: retransmits, and hides the duration of this local recovery from the sender's round-trip samples.
 //! * `acks`, `forwarded`, `directions`, `silence`, `sequence`: code shared by several middleboxes.
@@ -38,7 +38,7 @@ use lasthop_wire::{FlowId, LossReason, Packet};
 /// Hash of this crate's sources, 16 hexadecimal digits.
 pub const SOURCES: &str = lasthop_sources::hash!();
 
-/// Decision of a middlebox on a packet, or a new packet.
+/// Decision of a middlebox on a packet, or a new packet from the middlebox.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Decision {
     /// Forwards the packet unchanged.
@@ -70,8 +70,8 @@ pub trait Middlebox: Send {
     /// Returns the deadline of `handle_timeout`, or [`Time::NEVER`].
     fn poll_timeout(&self) -> Time;
 
-    /// Handles a drop by the queue of the next link. The queue drops a packet that the middlebox forwarded, at the
-    /// packet's arrival or later.
+    /// Handles a packet that the queue of the next link drops, at the packet's arrival or later. The middlebox has
+    /// forwarded this packet.
     fn handle_queue_drop(&mut self, now: Time, packet: &Packet) {
         let _ = (now, packet);
     }
@@ -99,7 +99,7 @@ pub trait Middlebox: Send {
         false
     }
 
-    /// Returns whether the middlebox reads headers that IPsec hides. If false, the middlebox serves encrypted flows,
+    /// Returns whether the middlebox reads headers that IPsec encrypts. If false, the middlebox serves encrypted flows,
     /// too.
     fn reads_headers(&self) -> bool {
         true
@@ -129,10 +129,10 @@ impl Site {
 /// Link by which packets of a flow leave a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exit {
-    /// Whether packets go down towards the last hop, that is, from the link's `from` to its `to`.
+    /// Whether packets go down towards the last hop: from the link's `from` to its `to`.
     pub down: bool,
-    /// Round trip of a packet of 1500 bytes over the link, without queueing. The round trip is the sum of both
-    /// propagation delays and one transmission time.
+    /// Round trip of a packet of 1500 bytes over the link, without queueing: the propagation delays of both directions,
+    /// and one transmission time.
     pub round_trip: Duration,
 }
 

@@ -1,18 +1,18 @@
 //! M-TCP: in every ACK of the mobile, the base station lowers the acknowledgement number by one byte. If the mobile
-//! falls silent, the station acknowledges the withheld byte with a zero window, which closes the sender's window. The
-//! sender then waits with an unchanged congestion window until the mobile returns (Brown and Singh, Computer
-//! Communication Review 27(5), 1997). The station caches and retransmits nothing, so M-TCP suits few losses and long
-//! outages. Haas's Mobile-TCP, also called MTCP, is a different scheme.
+//! sends nothing for some time, the station acknowledges the withheld byte with a zero window, which closes the
+//! sender's window. The sender then waits with an unchanged congestion window until the mobile returns (Brown and
+//! Singh, Computer Communication Review 27(5), 1997). The station caches no data and recovers no losses, so M-TCP suits
+//! few losses and long outages. Haas's Mobile-TCP, also called MTCP, is a different scheme.
 //!
 //! The sender must stop its retransmission timer at a zero window, as BSD does (parameter `freezes` of the sender).
 //! Otherwise the sender retransmits, and reduces its congestion window.
 //!
 //! # Our choices
 //! The sources are the author's page and lecture notes, not the paper. We chose when the mobile counts as silent: after
-//! `silence`, or after twice the smoothed gap between the mobile's segments if that is longer. We also chose the time
-//! for which the last byte is withheld (`hold`). In the source, a returning mobile sends a message; here, the station
-//! probes the mobile with copies of the last data packet. A link with a planned rate reports its outages to the station
-//! (`away`). The source's wireless TCP and channel sharing are not modelled.
+//! `silence`, or after twice the smoothed gap between the mobile's segments, whichever is longer. We also chose the
+//! time for which the last byte is withheld (`hold`). In the original scheme, a returning mobile sends a message; here,
+//! the station probes the mobile with copies of the last data packet. A link with a planned rate reports its outages to
+//! the station (`away`). The wireless TCP and the channel sharing of the original scheme are not modelled.
 
 use crate::acks::{AckKind, Acks};
 use crate::directions::{PerDirection, Toward};
@@ -58,7 +58,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 /// Range of `silence`. With 0 s, the station would send endless probes at one instant.
 pub(crate) const SILENCE: Unit = Unit::Duration(Duration::from_millis(1), Duration::from_secs(60));
 
-/// Outage threshold: while the link's planned rate is below this value, the station treats the link as in an outage.
+/// Outage threshold: while the link's planned rate is below this value, the station treats the link as being in an
+/// outage.
 pub(crate) const AWAY: Parameter = Parameter {
     name: "away",
     unit: Unit::Rate,
@@ -189,7 +190,7 @@ impl MtcpFlow {
         if self.silence.is_frozen()
             && let (Some(last_from_mobile), Some(last)) = (&self.last_from_mobile, self.acks.last())
         {
-            // While the window is closed, this ACK also answers the sender's window probes.
+            // While the window is closed, this ACK also answers window probes from the sender.
             out.extend(synthetic_ack(last_from_mobile, last, 0).map(Decision::Emit));
         }
     }
@@ -228,7 +229,7 @@ impl MtcpFlow {
 
     fn on_timeout(&mut self, now: Time, out: &mut Vec<Decision>) {
         let (Some(last_from_mobile), Some(last)) = (self.last_from_mobile, self.acks.last()) else {
-            // The mobile has sent no segment yet that the station could copy for an ACK.
+            // The station derives its ACKs from the mobile's last segment, but the mobile has not sent a segment yet.
             self.silence.reset();
             return;
         };

@@ -1,4 +1,4 @@
-//! Comparison of 32-bit sequence numbers, for code that does not know the connection's initial numbers.
+//! Comparison of 32-bit sequence numbers, for code without access to the connection's initial sequence numbers.
 
 use lasthop_wire::{Segment, Seq};
 

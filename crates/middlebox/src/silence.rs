@@ -1,5 +1,5 @@
-//! Detects a silent mobile. A mobile is silent if data is in flight to the mobile, but it has sent nothing for longer
-//! than usual.
+//! Detects a silent mobile. A mobile is silent if data is in flight to the mobile, but the mobile has sent nothing for
+//! longer than usual.
 
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Body, Ecn, Flags, Packet, Priority, Segment, Seq};
@@ -8,12 +8,13 @@ use lasthop_wire::{Body, Ecn, Flags, Packet, Priority, Segment, Seq};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SilenceDetector {
     floor: Duration,
-    /// Time of the mobile's last segment. If no data was in flight then, time of the first data sent afterwards.
+    /// Time of the mobile's last segment. If no data was in flight at that time, time of the first data sent
+    /// afterwards.
     quiet_since: Time,
     /// Smoothed gap between the mobile's segments, measured while data is in flight.
     gap: Option<Duration>,
     frozen: bool,
-    /// Whether the link has reported an outage that lasts.
+    /// Whether the link has reported the start of an outage, and not yet its end.
     outage: bool,
     timer: Time,
 }
@@ -40,8 +41,8 @@ impl SilenceDetector {
         self.outage
     }
 
-    /// Handles the link's report that an outage begins (`outage` is true) or ends. `has_outstanding` is whether data is
-    /// in flight to the mobile. Returns true if the sender's window has to be closed or opened now.
+    /// Handles the link's report that an outage starts (`outage` is true) or ends. `has_outstanding` is whether data is
+    /// in flight to the mobile. Returns true if the sender's window must be closed or opened now.
     pub(crate) fn on_link_report(&mut self, now: Time, outage: bool, has_outstanding: bool) -> bool {
         let was_frozen = self.frozen;
         self.outage = outage;
@@ -75,7 +76,7 @@ impl SilenceDetector {
         self.timer = if has_outstanding { now + self.limit() } else { Time::NEVER };
     }
 
-    /// Handles data to the mobile. Returns true if the window has to be closed now, because of an outage.
+    /// Handles data to the mobile. Returns true if the window must be closed now, because of an outage.
     pub(crate) fn on_data(&mut self, now: Time) -> bool {
         if self.outage {
             return !std::mem::replace(&mut self.frozen, true);
@@ -106,7 +107,8 @@ impl SilenceDetector {
     }
 }
 
-/// Builds a pure ACK with this number and window, as if the mobile had sent it. `like` is the mobile's last segment.
+/// Builds a pure ACK with this acknowledgement number and window, as if the mobile had sent the ACK. `like` is the
+/// mobile's last segment.
 pub(crate) fn synthetic_ack(like: &Packet, ack: Seq, window: u16) -> Option<Packet> {
     let last = like.segment()?;
     let segment = Segment {

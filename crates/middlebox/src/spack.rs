@@ -1,6 +1,7 @@
-//! SPACK: the base station splits the ACK that ends the recovery of a wireless loss. If a sender's window grows by a
-//! fixed amount per ACK, the window then soon regains its size (Jin, Kim and Lee, TENCON 1999, as described in hasegawa
-//! §2.3). Both ends are unchanged. A sender with byte counting (RFC 3465, Linux) is not affected.
+//! SPACK: the base station splits the ACK that ends the recovery of a wireless loss. If a sender's congestion window
+//! grows by a fixed amount per ACK, the window then soon has its former size again (Jin, Kim and Lee, TENCON 1999, as
+//! described in hasegawa §2.3). Sender and receiver are unchanged. A sender with byte counting (RFC 3465, Linux) is not
+//! affected.
 //!
 //! # Our choices
 //! The sources are an abstract and two sentences of hasegawa. hasegawa splits an ACK of N bytes into N ACKs of one byte
@@ -112,7 +113,7 @@ struct SpackFlow {
 #[derive(Clone, Copy)]
 struct Loss {
     recover: Seq,
-    /// Bytes outstanding when the loss was detected.
+    /// Number of bytes outstanding when the loss was detected.
     window: u32,
 }
 
@@ -169,7 +170,8 @@ impl SpackFlow {
         self.forwarded.on_data(segment, MAX_RANGES);
     }
 
-    /// Handles an ACK. If the ACK has to be split, returns the number of the previous ACK and the number of pieces.
+    /// Handles an ACK. If the ACK must be split, returns the acknowledgement number of the previous ACK, and the number
+    /// of pieces.
     fn on_ack(&mut self, segment: &Segment, rules: &SpackRules) -> Option<(Seq, u32)> {
         match self.forwarded.on_ack(segment) {
             AckKind::Duplicate => {

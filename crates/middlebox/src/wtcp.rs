@@ -6,11 +6,12 @@
 //!
 //! # Our choices
 //! The sources are abstracts; the rules are from memory. The station forwards retransmissions of acknowledged data. The
-//! original scheme drops such retransmissions, so a lost ACK would never be repeated. Out-of-order data is forwarded at
-//! once. A packet for which the buffer has no room is forwarded without local recovery. While only one packet may be in
-//! flight, such a packet is instead dropped. The retransmission timer backs off exponentially. A timestamp never
-//! decreases and never exceeds the source's current clock. The station learns the length of the source's clock tick
-//! from the source's timestamps. Until the timestamps have grown by 100 ticks, the station changes no timestamp.
+//! original scheme drops such retransmissions, so the mobile would never repeat a lost ACK. Out-of-order data is
+//! forwarded at once. A packet for which the buffer has no room is forwarded without local recovery. While only one
+//! packet may be in flight, such a packet is instead dropped. The retransmission timer backs off exponentially. A
+//! timestamp never decreases and never exceeds the source's current clock. The station computes the length of the
+//! source's clock tick from the source's timestamps. Until the timestamps have grown by 100 ticks, the station changes
+//! no timestamp.
 
 use crate::acks::{AckKind, Acks};
 use crate::directions::{PerDirection, Toward};
@@ -65,7 +66,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 const MARGIN: Duration = Duration::from_millis(10);
 /// Initial values of the smoothed round trip and of its variation, before the first sample.
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
-/// Number of ticks by which the timestamps must have grown before the station knows the length of a tick.
+/// Number of ticks by which the timestamps must have grown before the station computes the length of a tick.
 const TICK_LEARNED_AFTER: u32 = 100;
 /// Largest number of times that the timeout is doubled.
 const DOUBLINGS: u32 = 6;
@@ -90,7 +91,7 @@ struct BufferedPacket {
     arrived_at: Time,
     sent_at: Option<Time>,
     retransmissions: u32,
-    /// Whether the source retransmitted the packet, or the packet arrived out of order. In both cases, an earlier loss
+    /// Whether the source retransmitted the packet, or the packet arrived out of order. In either case, an earlier loss
     /// of the data was not wireless.
     is_sender_retransmission: bool,
 }
@@ -232,7 +233,8 @@ impl WtcpFlow {
             && known.seq == seq
         {
             if known.sent_at.is_none() {
-                // The station still holds the original packet back, so that packet was not lost. The copy is dropped.
+                // The station still holds the original packet back, so the original packet was not lost. The
+                // retransmitted packet is dropped.
                 return out.push(Decision::Drop(*packet, LossReason::MiddleboxRemoved));
             }
             *known = BufferedPacket {
@@ -299,7 +301,7 @@ impl WtcpFlow {
         {
             once &= first.retransmissions == 0 && !first.is_sender_retransmission;
             newest = first.sent_at;
-            // The packet was held back, but the mobile has acknowledged its data.
+            // The packet was held back, but the mobile has already acknowledged its data.
             if first.sent_at.is_none() {
                 out.push(Decision::Drop(first.packet, LossReason::MiddleboxRemoved));
             }
@@ -368,7 +370,7 @@ impl WtcpFlow {
         out.push(Decision::Retransmit(packet));
     }
 
-    /// Returns the packet with a later timestamp: the time that the packet has spent at the station is added.
+    /// Returns the packet with a later timestamp: adds the time that the packet has spent at the station.
     fn with_residence_time(&mut self, now: Time, rules: &WtcpRules, buffered: &BufferedPacket) -> Packet {
         let (Some(segment), Some((newest, at))) = (buffered.packet.segment(), self.newest_stamp) else {
             return buffered.packet;
@@ -390,7 +392,7 @@ impl WtcpFlow {
         Packet { body: Body::Tcp(Segment { timestamps, ..*segment }), ..buffered.packet }
     }
 
-    /// Returns the length in ns of a tick of the source's clock, if known.
+    /// Returns the length in ns of a tick of the source's clock; `None` if the length is unknown.
     fn tick(&self, rules: &WtcpRules) -> Option<f64> {
         if rules.tick > Duration::ZERO {
             return Some(rules.tick.as_nanos() as f64);

@@ -11,7 +11,8 @@ const ISN: u32 = u32::MAX - 2500;
 /// Payload of every packet, bytes.
 const SIZE: u32 = 1000;
 
-/// A middlebox that one flow passes, and the current time. The flow's data goes down to the last hop, or up from it.
+/// A middlebox that one flow passes, and the current time. The flow's data goes down to the last hop, or comes up from
+/// the last hop.
 struct Script {
     middlebox: Box<dyn Middlebox>,
     now: Time,
@@ -233,7 +234,7 @@ fn spack_splits_the_first_ack_behind_a_loss_on_the_air() {
     // The ACK of 4000 new bytes must be split into four ACKs, of which the original is the last.
     let pieces = [Out::Own(2000, 1000), Out::Own(3000, 1000), Out::Own(4000, 1000), Out::Ack(5000)];
     assert_eq!(script.pass(ack(5000)), pieces);
-    assert_eq!(script.pass(ack(6000)), [Out::Ack(6000)], "one ACK is split for each loss");
+    assert_eq!(script.pass(ack(6000)), [Out::Ack(6000)], "only one ACK must be split for each loss");
     // The default is one ACK per byte, but at most `most` ACKs.
     let mut script = Script::new("spack", true, &[]);
     script.send((0..6).map(|packet| packet * SIZE));
@@ -252,11 +253,11 @@ fn mtcp_keeps_a_byte_back_and_closes_the_window_with_it() {
     let mut script = Script::new("mtcp", true, &[]);
     script.send([0, 1000, 2000]);
     assert_eq!(script.after(20).pass(ack(1000)), [Out::Ack(999)]);
-    assert_eq!(script.pass(ack(1000)), [Out::Ack(999)], "a duplicate stays a duplicate");
+    assert_eq!(script.pass(ack(1000)), [Out::Ack(999)], "a duplicate ACK must stay a duplicate ACK");
     let heard = script.now;
     assert_eq!(observed(&script.expire()), [Out::Own(1000, 0)]);
     assert_eq!(script.now.since(heard), Duration::from_millis(100));
-    // While the mobile is silent, the station must answer the sender's window probes, and probe the mobile.
+    // While the mobile is silent, the station must answer window probes from the sender, and probe the mobile.
     assert_eq!(script.pass(data(1000)), [Out::Own(1000, 0), Out::Data(1000)]);
     assert_eq!(observed(&script.expire()), [Out::Retransmission(1000)]);
     assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
@@ -305,9 +306,9 @@ fn wtcp_hides_the_time_that_a_repair_takes() {
     let out = script.expire();
     let spent = (script.now.since(Time::ZERO).as_nanos() / 1_000_000) as u32;
     assert_eq!(stamps(&out), [500 + spent]);
-    assert_eq!(script.pass(stamped(data(3000), 500 + spent)), [], "held back");
+    assert_eq!(script.pass(stamped(data(3000), 500 + spent)), [], "the packet must be held back");
     let out = script.after(30).decide(ack(3000));
-    assert_eq!(stamps(&out), [500 + spent + 30], "a packet held back is sent with a later timestamp");
+    assert_eq!(stamps(&out), [500 + spent + 30], "a packet that was held back must have a later timestamp");
     // Timestamps must never decrease, because the receiver would reject the segment (RFC 7323 §5).
     assert_eq!(stamps(&script.decide(stamped(data(4000), 500 + spent + 31))), [500 + spent + 31]);
 }
@@ -349,7 +350,7 @@ fn atcp_tells_what_is_free_and_freezes_the_sender() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(window(script.after(20), 1000), 2000, "two of four packets are cached");
+    assert_eq!(window(script.after(20), 1000), 2000, "two of the buffer's four packets are cached");
     script.send([3000]);
     assert_eq!(window(script.after(20), 2000), 2000);
     script.send([4000]);
@@ -382,5 +383,5 @@ fn lhack_tells_what_has_come_and_ebsn_what_fails() {
     };
     assert_eq!(fails(&mut script, data(0), 1), []);
     assert_eq!(fails(&mut script, data(0), 2), [Out::Notice(NodeNotice::BadState)]);
-    assert_eq!(fails(&mut script, ack(0), 2), [], "an ACK");
+    assert_eq!(fails(&mut script, ack(0), 2), [], "an ACK must cause no notice");
 }

@@ -65,8 +65,8 @@ fn packet() -> impl Strategy<Value = Packet> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Each packet must have exactly one fate: forwarded, consumed, dropped or held. New packets must belong to a flow
-    /// that passes the node. Only `wtcp` may hold packets. Timers must not cause endless output at one instant.
+    /// Each packet must be either forwarded, consumed, dropped or held, and only once. New packets must belong to a
+    /// flow that passes the node. Only `wtcp` may hold packets. Timers must not cause endless output at one instant.
     #[test]
     fn each_packet_has_one_fate(packets in prop::collection::vec((packet(), 0u64..300), 1..80)) {
         for (name, mut middlebox) in boxes() {
@@ -81,7 +81,7 @@ proptest! {
                     middlebox.handle_timeout(now, &mut out);
                     settle(name, &out, &packets, &mut fates)?;
                     woken += 1;
-                    prop_assert!(woken < 1000, "{name} does not end its output at one instant");
+                    prop_assert!(woken < 1000, "{name} causes endless output at one instant");
                 }
                 out.clear();
                 middlebox.handle_packet(now, packet, &mut out);
@@ -100,7 +100,7 @@ proptest! {
                     settle(name, &out, &packets, &mut fates)?;
                 }
             }
-            // Only `wtcp` may hold packets back, and a reset must release them.
+            // Only `wtcp` may hold packets back.
             let held = fates.iter().filter(|fates| **fates == 0).count();
             prop_assert!(held == 0 || name == "wtcp", "{name} holds {held}");
         }

@@ -154,8 +154,8 @@ fn more_duplicates_than_expected_bring_one_more_repeat_and_then_pass() {
     assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);
     // The receiver has sent one duplicate ACK for each of the packets 2000 and 3000. Further duplicate ACKs are caused
-    // by packets sent after the retransmission, so the retransmission is lost, too. Snoop must then retransmit once
-    // more.
+    // by packets sent after the retransmission, so the retransmission is lost, too. Snoop must then retransmit the
+    // packet once more.
     script.send([4000, 5000]);
     assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);
@@ -170,7 +170,7 @@ fn what_was_lost_before_it_is_the_senders() {
     for _ in 0..3 {
         assert_eq!(script.ack(1000), [Out::Ack(1000)]);
     }
-    // The sender has to fill the gap, so further duplicate ACKs must be forwarded.
+    // The sender has to fill the gap, so the agent must forward further duplicate ACKs.
     script.send([1000]);
     assert_eq!(script.ack(1000), [Out::Ack(1000)]);
 }
@@ -207,8 +207,8 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
             script.send([packet * SIZE]);
             script.after(20).ack((packet + 1) * SIZE);
         }
-        // All samples are 20 ms, so the variation is zero. The timeout must be 20 ms plus a margin of 20 ms: 10 ms
-        // for the link, and 10 ms for the mobile.
+        // All samples are 20 ms, so the variation is zero. The timeout must be 20 ms plus a margin of 20 ms. The margin
+        // is 10 ms for the link's round trip, and 10 ms for processing times.
         script.send([60 * SIZE]);
         let sent = script.now;
         assert_eq!(script.expire(), [Out::Retransmission(60 * SIZE)]);
@@ -216,8 +216,8 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
     }
 }
 
-/// Each recovery takes ten round trips. The time from the sending of a segment to its repair must not grow from one
-/// recovery to the next. The time would grow if data after the hole gave round-trip samples.
+/// Each recovery takes ten round trips. The time from the transmission of a segment to its retransmission must not grow
+/// from one recovery to the next. The time would grow if data after the hole gave round-trip samples.
 #[test]
 fn a_repair_makes_the_next_one_no_later() {
     let mut script = Script::new(&[]);
@@ -234,8 +234,8 @@ fn a_repair_makes_the_next_one_no_later() {
     assert!(timeouts.windows(2).all(|pair| pair[1] <= pair[0]), "{timeouts:?}");
 }
 
-/// The sender fills a hole that the full cache does not hold. Data after the hole has waited for the recovery, so it
-/// must give no round-trip sample.
+/// The sender fills a hole whose data is not in the full cache. Data after the hole has waited for the recovery, so
+/// this data must give no round-trip sample.
 #[test]
 fn a_hole_that_is_not_kept_gives_no_sample() {
     let mut script = Script::new(&[("cache", Value::Count(2))]);

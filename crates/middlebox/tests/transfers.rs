@@ -1,6 +1,6 @@
-//! Tests whole transfers through every middlebox, under bad conditions. Sequence numbers wrap, packets are lost and
-//! reordered on both sides, a middlebox sees only the later part of a connection, and resets and ACKs are forged. Each
-//! transfer must complete, because the same transfer completes without a middlebox.
+//! Tests whole transfers through every middlebox, under bad conditions. Sequence numbers wrap, and packets are lost and
+//! reordered on both sides of the middlebox. A middlebox may see only the later part of a connection, and resets and
+//! ACKs are forged. Each transfer must complete, because the same transfer completes without a middlebox.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_middlebox::{ALL, Build, Decision, Exit, Middlebox, Site};
@@ -27,7 +27,7 @@ struct Script {
     wired: u64,
     /// Every n-th packet is delayed by 15 ms.
     late: u64,
-    /// Number of packets that pass by before the middlebox sees its first packet.
+    /// Number of packets that bypass the middlebox before the middlebox sees its first packet.
     begins: u64,
     /// Every n-th packet is followed by forged packets.
     forged: u64,

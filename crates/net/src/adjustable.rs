@@ -1,8 +1,8 @@
 //! One direction of a link whose rate, delay and losses may change at run time, for emulation with real traffic.
 //!
-//! Without changes, results equal those of a [`crate::Link`] of the same configuration. A packet's fate is decided when
-//! its last bit is sent. A change therefore affects waiting packets and the rest of the packet in transmission, but not
-//! packets sent earlier.
+//! Without changes, packets arrive and are lost exactly as on a [`crate::Link`] of the same configuration. Loss and
+//! arrival time of a packet are determined when its last bit is sent. A change of a setting therefore affects queued
+//! packets and the packet in transmission, but no packet sent earlier.
 
 use crate::admission::{Admission, ArrivalState, Verdict};
 use crate::arq::{self, Arq, ArqOutcome};
@@ -20,8 +20,8 @@ pub(crate) struct AdjustableLink {
     waiting: VecDeque<Packet>,
     bytes: u64,
     sending: Option<Sending>,
-    /// Time at which the transmitter becomes free for the next packet. A stop-and-wait ARQ keeps the link busy beyond
-    /// the end of a transmission.
+    /// Earliest start of the next transmission. With a stop-and-wait ARQ, this time may be later than the end of the
+    /// current transmission.
     held_until: Time,
     keeps_order: bool,
     last_arrival: Time,
@@ -39,8 +39,8 @@ pub(crate) struct AdjustableParts {
 struct Sending {
     packet: Packet,
     begins: Time,
-    /// Part of the packet that was unsent at the time `since`, which is the last rate change or the start of the
-    /// transmission. The unit is bits times nanoseconds per second.
+    /// Part of the packet that was unsent at the time `since`, in units of 10^-9 bits. `since` is the time of the last
+    /// rate change, or the start of the transmission.
     left: u128,
     since: Time,
     ends: Time,
@@ -64,7 +64,8 @@ impl AdjustableLink {
         }
     }
 
-    /// Returns the end of a transmission whose part `left` is still unsent at the time `since`.
+    /// Returns the time at which a transmission ends if its part `left` is unsent at the time `since`; [`Time::NEVER`]
+    /// at rate 0.
     fn ends(&self, since: Time, left: u128) -> Time {
         match u64::try_from(left.div_ceil(u128::from(self.bps.max(1)))) {
             Ok(nanos) if self.bps > 0 => Time::from_nanos(since.as_nanos().saturating_add(nanos)),

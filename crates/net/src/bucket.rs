@@ -14,7 +14,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// A full bucket of `burst` bytes.
+    /// Returns a full bucket of `burst` bytes.
     pub(crate) fn new(rate: Rate, burst: u64) -> Bucket {
         Bucket { rate, depth: rate.time_for(burst), full_at: Time::ZERO, last: (0, Duration::ZERO) }
     }
@@ -28,7 +28,7 @@ impl Bucket {
         self.ready_again_at()
     }
 
-    /// Returns the result of [`Bucket::ready_at`] again, for a packet of the same size as in its last call.
+    /// Returns the time of [`Bucket::ready_at`] for a packet of the size in the last call of `ready_at`.
     pub(crate) fn ready_again_at(&self) -> Time {
         let spare = self.depth.saturating_sub(self.last.1);
         Time::from_nanos(self.full_at.as_nanos().saturating_sub(spare.as_nanos()))

@@ -1,4 +1,5 @@
-//! Counters of a link layer that segments packets into PDUs. They count events at both ends of one direction of a link.
+//! Counters of a link layer that segments packets into PDUs. The counters include events at both ends of one link
+//! direction.
 
 use lasthop_base::Duration;
 
@@ -34,11 +35,11 @@ impl RlcCounters {
 pub struct RlcCounters {
     /// Transport blocks sent.
     pub blocks: u64,
-    /// Blocks that the channel destroyed, wholly or in part.
+    /// Blocks that were lost over the air, wholly or in part.
     pub blocks_lost: u64,
     /// Blocks retransmitted by hybrid ARQ, included in `blocks`.
     pub blocks_retransmitted: u64,
-    /// Blocks that hybrid ARQ did not deliver with its last transmission.
+    /// Blocks that were still lost after their last transmission by hybrid ARQ.
     pub blocks_given_up: u64,
     /// PDUs sent, retransmissions included.
     pub pdus: u64,
@@ -48,9 +49,9 @@ pub struct RlcCounters {
     pub polls: u64,
     /// Status reports that the receiver generated; counted only if status is polled.
     pub statuses: u64,
-    /// Status reports destroyed in the other direction.
+    /// Status reports that were lost in the opposite direction of the link.
     pub statuses_lost: u64,
-    /// PDUs with status reports on the other direction's data, not included in `pdus`.
+    /// PDUs with status reports on the opposite direction's data, not included in `pdus`.
     pub status_pdus: u64,
     /// SDUs discarded at the sender.
     pub discarded: u64,

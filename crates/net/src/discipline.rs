@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 /// A queueing discipline.
 pub enum Discipline {
-    /// First in, first out. A packet's fate is decided at its arrival.
+    /// First in, first out. Whether a packet is dropped is decided at the packet's arrival.
     Fifo(Box<dyn Admission>),
-    /// A queue that decides a packet's fate when the packet is dequeued, or that removes packets from its middle.
+    /// A queue that may drop a packet at dequeue, or that removes packets from its middle.
     Scheduled(Box<dyn Queue>),
 }
 
 /// Input for building a queue, in addition to the queue's parameters.
 pub struct QueueContext {
-    /// The link's rate. For a plan, this is its first rate; for a trace, its mean rate.
+    /// The link's rate. For a planned rate, the first rate of the plan; for a trace, the trace's mean rate.
     pub rate: Rate,
     /// Random numbers of the queue.
     pub random: Stream,
@@ -35,7 +35,7 @@ impl Discipline {
         Discipline::Fifo(Box::new(admission))
     }
 
-    /// Builds a discipline from a queue that decides fates at dequeue, or that removes packets from its middle.
+    /// Builds a discipline from a queue that may drop a packet at dequeue, or that removes packets from its middle.
     pub fn scheduled(queue: impl Queue + 'static) -> Discipline {
         Discipline::Scheduled(Box::new(queue))
     }

@@ -1,11 +1,12 @@
-//! Link directions that decide a packet's fate only after the packet has entered. Examples are queues that remove
-//! packets from their middle, class scheduling, and link layers that retransmit and reorder.
+//! Link directions that decide whether and when a packet arrives only after the packet has entered. Examples are queues
+//! that remove packets from their middle, class scheduling, and link layers that retransmit and reorder.
 //!
-//! An element handles packets and timeouts in time order. Each call outputs the fates that were decided since the
-//! previous call.
+//! An element handles packets and timeouts in time order. Each call outputs the arrivals and losses that were decided
+//! since the previous call.
 //!
-//! [`Element`] has no default methods, so an element that wraps another cannot forget to forward a method. The macro
-//! `lacks!` implements methods that an element does not support. `forwards!` forwards methods to the inner element.
+//! [`Element`] has no default methods, so an element that wraps another element must implement or forward each method.
+//! The macro `lacks!` implements methods that an element does not support. The macro `forwards!` forwards methods to
+//! the inner element.
 
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};
 use crate::counters::RlcCounters;
@@ -31,7 +32,7 @@ pub enum Output {
         /// Time at which the receiver's link layer gives the packet up. If the sender drops the packet, time of the
         /// drop. [`Time::NEVER`] means that the receiver does not notice the loss.
         at: Time,
-        /// Reason of the loss.
+        /// Reason for the loss.
         reason: LossReason,
         /// Whether the packet's header arrived intact.
         readable: bool,
@@ -43,8 +44,8 @@ pub enum Output {
         /// Time at which the receiver's link layer notices the loss.
         at: Time,
     },
-    /// Failed transmissions of a packet, which may be at later times. Output only after a call of
-    /// [`Element::report_failures`].
+    /// Failed link-layer transmissions of a packet. The transmissions may end after the time of the call. Output only
+    /// after a call of [`Element::report_failures`].
     TransmissionFailed {
         /// The packet, possibly without the ECN mark that this link's queue sets.
         packet: Packet,
@@ -56,7 +57,7 @@ pub enum Output {
         /// The packet, as it entered the link.
         packet: Packet,
     },
-    /// A message to the other direction of the link, or to the shared medium.
+    /// A message to the opposite direction of the link, or to the shared medium.
     ToPeer(PeerMessage),
     /// A report of the link layer to the hosts at the receiving end of this direction.
     Report(LinkReport),
@@ -87,7 +88,7 @@ pub trait Element: Send {
     /// Returns the time at which `handle_timeout` is due, or [`Time::NEVER`].
     fn poll_timeout(&self) -> Time;
 
-    /// Handles a message from the link's other direction, or from the medium.
+    /// Handles a message from the opposite direction of the link, or from the medium.
     fn handle_peer_message(&mut self, now: Time, message: PeerMessage);
 
     /// Returns the backlog: the packets and bytes that wait at `now`.
@@ -115,13 +116,13 @@ pub trait Element: Send {
     /// Applies a change that [`Element::refusal`] allows.
     fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>);
 
-    /// Time that a packet entering at `now` would wait until its first bit is sent, if the current settings stayed.
+    /// Time from `now` until the first bit of a packet that enters at `now` would be sent, at the current settings.
     /// `None` if this time is unknown.
     fn queueing_delay(&mut self, now: Time) -> Option<Duration>;
 }
 
-/// Implements [`Element`] methods for abilities that the element lacks. Each word, such as `peer`, stands for one or
-/// more methods.
+/// Implements [`Element`] methods for abilities that the element lacks. Each word, such as `peer`, selects one or more
+/// methods.
 macro_rules! lacks {
     ($($ability:ident),*) => { $($crate::element::lacks!(@ $ability);)* };
     (@ copies) => {
@@ -170,7 +171,7 @@ macro_rules! lacks {
     };
 }
 
-/// Forwards [`Element`] methods to the field `inner`. Each word, such as `peer`, stands for one or more methods.
+/// Forwards [`Element`] methods to the field `inner`. Each word, such as `peer`, selects one or more methods.
 macro_rules! forwards {
     ($inner:ident: $($ability:ident),*) => { $($crate::element::forwards!(@ $inner $ability);)* };
     (@ $inner:ident deadline) => {

@@ -7,12 +7,12 @@ use lasthop_base::{Duration, Time};
 pub struct TransmissionFailures {
     /// Number of the packet's failed transmissions that were reported earlier.
     pub before: u32,
-    /// Number of further failed transmissions, reported now.
+    /// Number of failed transmissions that are reported now.
     pub failed: u32,
-    /// End of the first transmission reported now.
+    /// End of the first transmission that is reported now.
     pub since: Time,
-    /// Time from the end of a transmission until its failure is known. Successive transmissions of the packet end at
-    /// intervals of the same length.
+    /// Time from the end of a transmission until its failure is known. The ends of successive transmissions of the
+    /// packet are separated by the same time.
     pub apart: Duration,
 }
 

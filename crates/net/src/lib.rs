@@ -1,7 +1,7 @@
 //! Links and their mechanisms, as state machines without clock or I/O.
 //!
 //! * [`link`]: one direction of a link, made of queue, service, channel and propagation delay.
-//! * [`element`]: the trait of a direction whose decisions depend on later events.
+//! * [`element`]: the trait of link directions whose decisions depend on later events.
 //! * [`scheduled`]: a direction with a [`queue`] that drops packets at dequeue or from its middle.
 //! * [`discipline`]: the queue discipline, either first in, first out, or a [`queue`].
 //! * [`admission`]: admission to a first-in-first-out queue (drop-tail, RED).
@@ -15,8 +15,8 @@
 //! * [`peer_message`]: messages between the directions of a link. [`counters`]: counts of PDUs.
 //! * [`Catalogue`]: all mechanisms of a link, by kind (queue, channel, link layer, jitter).
 //!
-//! A [`Link`] returns a packet's fate when the packet enters, because no later event can change that fate. An
-//! [`Element`] outputs the fate later.
+//! A [`Link`] returns a packet's arrival or loss when the packet enters, because no later event can change the result.
+//! An [`Element`] outputs the arrival or loss later.
 
 mod adjustable;
 pub mod admission;

@@ -1,7 +1,7 @@
 //! One direction of a link, made of queue, service, channel and propagation delay.
 //!
-//! The queue is first in, first out, and nothing is removed from its middle. A packet's fate is therefore known when
-//! the packet enters the link, and needs only one call.
+//! The queue is first in, first out, and no packet is removed from the middle. One call, when a packet enters the link,
+//! therefore returns the packet's arrival or loss.
 //!
 //! * `config`: configuration of a direction, and its mechanisms. `direction`: a direction, which is a [`Link`] or an
 //!   element.
@@ -67,7 +67,7 @@ impl AdmissionGate {
     }
 }
 
-/// Fate of a packet.
+/// Arrival or loss of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Passage {
     /// The packet arrives at the other end.
@@ -79,7 +79,7 @@ pub enum Passage {
     Lost {
         /// For a channel loss, time at which the receiver gives the packet up. Otherwise, time of the drop.
         at: Time,
-        /// Reason of the loss.
+        /// Reason for the loss.
         reason: LossReason,
         /// Whether the packet's header arrived intact.
         readable: bool,
@@ -166,8 +166,8 @@ impl Link {
         served.ends + self.delay
     }
 
-    /// Carries a packet that enters the link at `now`, and returns its fate. `now` never decreases. The queue may mark
-    /// the packet (ECN).
+    /// Carries a packet that enters the link at `now`, and returns the packet's arrival or loss. `now` never decreases.
+    /// The queue may mark the packet (ECN).
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn carry(&mut self, now: Time, packet: &mut Packet) -> Passage {
         if self.tracks {
@@ -191,7 +191,7 @@ impl Link {
         self.propagate(served, packet)
     }
 
-    /// Carries a packet for an element that wraps this link, and outputs the packet's fate to `out`. If
+    /// Carries a packet for an element that wraps this link, and outputs the packet's arrival or loss to `out`. If
     /// `bypasses_queue` is true, the packet skips queue and service.
     #[inline(never)]
     fn decide(&mut self, now: Time, mut packet: Packet, bypasses_queue: bool, out: &mut Vec<Output>) {
@@ -230,7 +230,8 @@ impl Link {
         Passage::Arrives { at }
     }
 
-    /// Returns the fate of a packet whose first transmission was lost, from the ARQ's outcome.
+    /// Returns the arrival or loss of a packet whose first transmission was lost. `outcome` is the outcome of the
+    /// retransmissions.
     #[cold]
     fn carry_retransmitted(&mut self, transmission: &Transmission, outcome: &ArqOutcome) -> Passage {
         self.failures = Some(outcome.failures(transmission.end));

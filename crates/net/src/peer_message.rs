@@ -3,7 +3,7 @@
 use lasthop_base::Time;
 
 /// A status report on all data units (PDUs or bytes) before `until`. This message has no list of missing data units.
-/// The sender looks the list up by the report's time, `made`.
+/// The sender looks the list up by the time of the report, `made`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Time of the report.
@@ -12,20 +12,20 @@ pub struct Status {
     pub until: u64,
 }
 
-/// Message from an element to the other direction of its link, or between a direction and its
+/// Message from an element to the opposite direction of its link, or between a direction and its
 /// [medium](crate::arq::Medium).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerMessage {
-    /// Asks the other direction to send this report with its next transmission.
+    /// Requests that the opposite direction sends this report with its next transmission.
     SendStatus(Status),
-    /// Announces that a report, which the sender of this message has transmitted, will arrive.
+    /// Announces that a report will arrive, which the sender of this message has transmitted.
     StatusArrives {
         /// The report.
         status: Status,
         /// Time of arrival.
         at: Time,
     },
-    /// Announces that a report, which the sender of this message has transmitted, was destroyed.
+    /// Announces that a report was lost, which the sender of this message has transmitted.
     StatusLost(Status),
     /// Message between a direction and its shared medium.
     Medium {
@@ -45,7 +45,7 @@ pub enum MediumMessage {
     HasData,
     /// Sent to a direction that has to transmit now.
     Transmit,
-    /// Sent by a direction after `Transmit`. The medium is busy until this time, which includes the ACK.
+    /// Sent by a direction after `Transmit`. The medium is busy until this time, at which the ACK of the frame ends.
     Occupies(Time),
     /// Sent by a direction after `Transmit` if no data is left.
     NoData,

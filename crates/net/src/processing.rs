@@ -1,6 +1,6 @@
 //! Random processing delay of packets in a host, before the first link. Packets keep their order.
 //!
-//! The delay breaks the phase effects of drop-tail queues (Floyd and Jacobson 1992, §3), as ns-2's `overhead_` does.
+//! The delay prevents the phase effects of drop-tail queues (Floyd and Jacobson 1992, §3), as ns-2's `overhead_` does.
 //! ns-2 draws a delay for each burst of the sender. Here each packet has its own delay, at the source and at the
 //! destination.
 

@@ -1,4 +1,4 @@
-//! One direction of a link whose queue decides fates at dequeue, or removes packets from its middle.
+//! One direction of a link whose queue may drop packets at dequeue, or removes packets from its middle.
 
 use crate::arq::{self, Arq, ArqOutcome};
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};

@@ -1,8 +1,8 @@
 //! Values that change by plan. A plan is a list of steps, each with a value and a length, repeated after the last step.
-//! The value of a step may be a range. Each repetition of the step then draws a value from the range.
+//! If the value of a step is a range, each repetition of the step draws a value from the range.
 //!
-//! Draws depend only on the seed and on the number of the step. The two directions of a link have the same seed. Both
-//! directions therefore draw equal values if their plans have equal steps.
+//! Draws depend only on the seed and on the number of the step. The two directions of a link have the same seed, so
+//! they draw equal values if their plans have equal steps.
 
 use lasthop_base::{Duration, Time, Unit, Value, quantity, random};
 use std::hash::{Hash, Hasher};
@@ -110,7 +110,7 @@ impl PlanValue for PacketShare {
 pub struct Steps<V> {
     steps: Vec<PlanStep<V>>,
     length: Duration,
-    /// Seed of the draws. If `None`, a range has its middle as its value.
+    /// Seed of the draws. If `None`, the value of a range is its middle.
     seed: Option<u64>,
 }
 
@@ -154,7 +154,7 @@ impl<V: PlanValue> Steps<V> {
         self.steps.iter().any(|step| step.low != step.high)
     }
 
-    /// Sets the seed of the draws. Without a seed, a range has its middle as its value.
+    /// Sets the seed of the draws. Without a seed, the value of a range is its middle.
     pub fn seeded(mut self, seed: u64) -> Steps<V> {
         self.seed = Some(seed);
         self
@@ -264,9 +264,13 @@ mod tests {
         let (one, other) = (steps(1), steps(2));
         assert!(one.draws());
         let unseeded = Steps::<Duration>::parse("5..25 ms for 15 s").unwrap();
-        assert_eq!(unseeded.at(secs(3)).0, Duration::from_millis(15), "the middle");
+        assert_eq!(
+            unseeded.at(secs(3)).0,
+            Duration::from_millis(15),
+            "without a seed, the value of a range must be its middle"
+        );
         let drawn: Vec<f64> = (0..4000).map(|n| one.at(secs(15 * n + n % 15)).0.as_millis()).collect();
-        assert_eq!(drawn[7], one.at(secs(15 * 7)).0.as_millis(), "one value for the whole step");
+        assert_eq!(drawn[7], one.at(secs(15 * 7)).0.as_millis(), "a step must have one value");
         assert_ne!(drawn[7], other.at(secs(15 * 7)).0.as_millis());
         assert!(drawn.iter().all(|delay| (5.0..=25.0).contains(delay)));
         let mean = drawn.iter().sum::<f64>() / 4000.0;

@@ -1,5 +1,5 @@
-//! Tests a direction whose rate can change at run time. Without changes, its results must equal those of a link. With
-//! changes, its results must equal those of a planned rate.
+//! Tests a direction whose rate can change at run time. Without changes, packets must arrive as on a link. With
+//! changes, packets must arrive as on a link with a planned rate.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::{RatePlan, Service};
@@ -25,7 +25,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
     }
 }
 
-/// Fate of each packet: its number, the time of arrival or loss, the reason of a loss, and the ECN field.
+/// Outcome of each packet: its number, the time of arrival or loss, the reason for a loss, and the ECN field.
 type Fates = Vec<(u64, Time, Option<LossReason>, Ecn)>;
 
 fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
@@ -43,7 +43,7 @@ fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
     fates.collect()
 }
 
-/// Returns the fates of packets on a direction with these changes. If a change and a packet have the same time, the
+/// Returns the outcomes of packets on a direction with these changes. If a change and a packet have the same time, the
 /// change applies first.
 fn by_adjustable_link(config: &Config, arrivals: &[(Time, u32)], changes: &[(Time, LinkChange)]) -> Fates {
     let streams = || Stream::named(7, "channel");
@@ -156,8 +156,8 @@ fn a_delay_that_is_set_keeps_packets_in_order() {
     let delay = |millis| LinkChange { delay: Some(Duration::from_millis(millis)), ..LinkChange::default() };
     let fates = by_adjustable_link(&config, &arrivals, &[(at(250), delay(300)), (at(550), delay(10))]);
     let times: Vec<Time> = fates.iter().map(|fate| fate.1).collect();
-    // The delay of a packet is 18 ms until 250 ms, and 308 ms from then on. From 550 ms on it is 18 ms again, but no
-    // packet may overtake the packet that arrives at 808 ms.
+    // The delay of a packet is 18 ms, transmission included. It becomes 308 ms at 250 ms, and 18 ms again at 550 ms.
+    // After 550 ms, no packet may overtake the packet that arrives at 808 ms.
     let expected = [18, 118, 218, 608, 708, 808, 808, 808, 818, 918].map(at);
     assert_eq!(times, expected);
 }
@@ -174,7 +174,8 @@ fn losses_that_are_set_come_as_often() {
         part.filter(|fate| fate.2 == Some(LossReason::Channel)).count()
     };
     assert_eq!((lost(0, 10), lost(30, 40)), (0, 0));
-    // On average, 4000 of 20,000 packets are lost, with a standard deviation of 56.6 packets.
+    // On average, 4000 of 20,000 packets are lost, with a standard deviation of 56.6 packets. The bound is four
+    // standard deviations.
     assert!((3760..4240).contains(&lost(10, 30)), "{}", lost(10, 30));
 }
 

@@ -1,4 +1,4 @@
-//! Tests that every mechanism describes itself.
+//! Tests that every mechanism has a name, a summary, a source and described parameters.
 
 use lasthop_net::Catalogue;
 

@@ -1,4 +1,5 @@
-//! Tests the erasure code on a link, against times computed by hand, closed forms, and properties for random settings.
+//! Tests the erasure code on a link against times computed by hand, against closed forms, and for properties that
+//! random settings must keep.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
@@ -28,7 +29,7 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// A link of 1 Mbit/s and 20 ms, on which a packet of 1250 bytes takes 10 ms.
+/// Configures a link of 1 Mbit/s with a delay of 20 ms. The transmission of a packet of 1250 bytes takes 10 ms.
 fn config(settings: &[(&'static str, Value)]) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(1_000_000)), Duration::from_millis(20));
     config.arq = Choice::named(fec::ALL, "fec");
@@ -36,7 +37,7 @@ fn config(settings: &[(&'static str, Value)]) -> Config {
     config
 }
 
-/// A link that loses the transmissions with these numbers. Numbers start at 0 and include parity packets.
+/// Configures a link that loses the transmissions with these numbers. Numbers start at 0 and count parity packets, too.
 fn losing(settings: &[(&'static str, Value)], lost: &[u64]) -> Config {
     let mut config = config(settings);
     config.channel = Choice::named(channel::ALL, "scripted");
@@ -48,10 +49,10 @@ fn code(block: u64, rate: f64) -> Vec<(&'static str, Value)> {
     vec![("block", Value::Count(block)), ("rate", Value::Number(rate))]
 }
 
-/// Fate of a packet: its number, the time, and whether the packet was delivered.
+/// Outcome of a packet: its number, the time of arrival or loss, and whether the packet was delivered.
 type End = (u64, Time, bool);
 
-/// Returns the fates of packets of these sizes, offered at these times, in order of decision.
+/// Returns the outcomes, in order of decision, of packets that are offered at these times with these sizes.
 fn offered(config: &Config, seed: u64, packets: &[(Time, u32)]) -> Vec<End> {
     let LinkDirection::Element(mut link) = LinkDirection::new(config, Stream::named(seed, "channel")) else {
         panic!("a coded direction is an element");
@@ -75,7 +76,7 @@ fn offered(config: &Config, seed: u64, packets: &[(Time, u32)]) -> Vec<End> {
 fn run(link: &mut dyn Element, end: Time, out: &mut Vec<Output>) {
     let mut now = Time::ZERO;
     while link.poll_timeout() < end {
-        assert!(link.poll_timeout() >= now, "time never decreases");
+        assert!(link.poll_timeout() >= now, "time must never decrease");
         now = link.poll_timeout();
         link.handle_timeout(now, out);
     }
@@ -86,9 +87,9 @@ fn backlogged(count: usize) -> Vec<(Time, u32)> {
 }
 
 /// A block has 4 data packets (0 to 3) and 2 parity packets. The transmissions of packets 0 to 3 end at 10, 20, 30 and
-/// 40 ms. Those of the parity packets end at 50 and 60 ms, and that of packet 4, of the next block, ends at 70 ms. Each
-/// packet arrives 20 ms after the end of its transmission. Packets 1 and 3 are lost. They must be rebuilt at 80 ms,
-/// when the second parity packet arrives as the fourth packet of the block.
+/// 40 ms. The transmissions of the parity packets end at 50 and 60 ms. The transmission of packet 4, of the next block,
+/// ends at 70 ms. Each packet arrives 20 ms after the end of its transmission. Packets 1 and 3 are lost. They must be
+/// rebuilt at 80 ms, when the second parity packet arrives as the fourth packet of the block.
 #[test]
 fn lost_packets_are_rebuilt_when_as_many_arrived_as_the_block_has_of_data() {
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[1, 3]), 1, &backlogged(5));
@@ -141,15 +142,15 @@ fn an_incomplete_block_ends_by_the_timer() {
     // The first parity packet is lost, too, so both data packets must be given up at the block's end.
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[0, 1, 2]), 1, &packets);
     assert_eq!(ends[..2], [(0, at(70), false), (1, at(70), false)]);
-    // A packet offered within the idle time must join the block, whose data then ends at 35 ms.
+    // A packet offered within the idle time must be added to the block, whose data then ends at 35 ms.
     let packets = [(Time::ZERO, 1250), (Time::ZERO, 1250), (at(25), 1250)];
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[0]), 1, &packets);
     assert_eq!(ends, [(1, at(40), true), (2, at(55), true), (0, at(75), true)]);
 }
 
 /// A block has packets of 1250 and 125 bytes, so its parity packet must have 1250 bytes. The data takes 10 + 1 ms, and
-/// the parity packet 10 ms. If the block has room for another data packet, the parity packet must be sent only after 10
-/// ms of idle time.
+/// the parity packet 10 ms. In the second run, the block has room for another data packet. The parity packet must then
+/// be sent only after 10 ms of idle time.
 #[test]
 fn parity_is_as_long_as_the_longest_packet() {
     let ends = offered(&losing(&code(3, 2.0 / 3.0), &[1]), 1, &[(Time::ZERO, 1250), (Time::ZERO, 125)]);
@@ -158,8 +159,8 @@ fn parity_is_as_long_as_the_longest_packet() {
     assert_eq!(ends, [(0, at(30), true), (1, at(51), true)]);
 }
 
-/// Three blocks of 2 + 1 packets are interleaved, so a burst of three losses hits one packet of each block, and all are
-/// rebuilt. Without interleaving, two losses hit the same block, which then loses packets 2 and 3.
+/// Three blocks of 2 + 1 packets are interleaved. A burst of three losses then hits one packet of each block, and all
+/// three packets are rebuilt. Without interleaving, two losses hit the same block, which then loses packets 2 and 3.
 #[test]
 fn interleaving_spreads_a_burst_over_blocks() {
     let mut settings = code(3, 2.0 / 3.0);
@@ -178,16 +179,17 @@ fn interleaving_spreads_a_burst_over_blocks() {
     assert_eq!(ends, expected);
 }
 
-/// Without losses, the data packets must arrive as soon as the parity packets before them allow. A block of n packets
-/// delivers k data packets.
+/// Without losses, each data packet must arrive as soon as the link has sent the parity packets before it. A block has
+/// k data packets and n - k parity packets.
 #[test]
 fn without_losses_only_the_rate_is_lost() {
     for (block, data) in [(10, 8), (10, 10), (6, 4), (1, 1)] {
         let ends =
             offered(&config(&code(block, data as f64 / block as f64)), 1, &backlogged(data as usize * 50));
         let numbers: Vec<u64> = ends.iter().map(|end| end.0).collect();
-        assert_eq!(numbers, (0..data * 50).collect::<Vec<_>>(), "packets arrive in order");
-        // The last data packet of the 50th block must arrive after 49 whole blocks, k packets and the delay.
+        assert_eq!(numbers, (0..data * 50).collect::<Vec<_>>(), "packets must arrive in order");
+        // The last data packet of the 50th block must arrive after 49 whole blocks, k packets and the propagation
+        // delay.
         assert_eq!(
             ends.last().map(|end| end.1),
             Some(at((49 * block + data) * 10 + 20)),
@@ -201,9 +203,9 @@ fn binomial(n: u64, lost: u64, loss: f64) -> f64 {
     ways * loss.powi(lost as i32) * (1.0 - loss).powi((n - lost) as i32)
 }
 
-/// A block of n packets with loss probability p cannot be decoded if more than n - k packets are lost. Among L lost
-/// packets, L k/n are data packets on average. The residual loss of data packets must therefore be the sum of P(L) L /
-/// n over L > n - k. For k = 8, n = 10 and p = 5 %, this sum is 0.0036. The bound is five standard errors.
+/// A block of n packets with loss probability p cannot be decoded if more than n - k packets are lost. If L packets are
+/// lost, L k/n of these are data packets on average. The residual loss of data packets must therefore be the sum of
+/// P(L) L / n over L > n - k. For k = 8, n = 10 and p = 5 %, this sum is 0.0036. The bound is five standard errors.
 #[test]
 fn residual_losses_are_those_of_the_binomial_formula() {
     for (block, data, loss) in [(10u64, 8u64, 0.05), (10, 8, 0.2), (20, 15, 0.2), (4, 2, 0.3), (5, 5, 0.1)] {
@@ -227,13 +229,13 @@ fn residual_losses_are_those_of_the_binomial_formula() {
             (lost - mean).abs() < 5.0 * error,
             "{data} of {block}, {loss}: {lost}, expected {mean} ± {error}"
         );
-        assert!(error < 0.1 * mean, "the error is small enough: {error} of {mean}");
+        assert!(error < 0.1 * mean, "the error must be small: {error} of {mean}");
     }
 }
 
 proptest! {
-    /// Each packet must be either delivered once or lost once, not before its transmission ends. If the order is kept,
-    /// packets must arrive in order.
+    /// Each packet must be either delivered once or lost once, and not before the end of its transmission. If the order
+    /// is kept, packets must arrive in order.
     #[test]
     fn every_packet_has_one_end(
         block in 1u64..12,
@@ -274,8 +276,8 @@ proptest! {
         }
     }
 
-    /// With a smaller `excess`, each packet that arrives with a larger `excess` must arrive, too. The channel's losses
-    /// are the same in both cases.
+    /// Each packet that arrives with a larger `excess` must also arrive with a smaller `excess`, if the channel loses
+    /// the same transmissions.
     #[test]
     fn an_ideal_code_delivers_all_that_another_one_does(
         block in 2u64..12,

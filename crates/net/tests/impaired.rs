@@ -23,14 +23,14 @@ fn packet(number: u64) -> Packet {
     }
 }
 
-/// A link on which 1000 bytes take 1 ms, with a propagation delay of 20 ms.
+/// Configures a link with a delay of 20 ms, on which the transmission of 1000 bytes takes 1 ms.
 fn config(duplicate: f64, corrupt: f64) -> Config {
     let wire = Config::wire(Service::Rate(Rate::from_bps(8_000_000)), Duration::from_millis(20));
     Config { duplicate, corrupt, ..wire }
 }
 
-/// Sends a packet every `apart` ms, and handles copies as the engine does. Returns each packet's number, time, damage,
-/// and reason of a loss.
+/// Sends a packet every `apart` ms, and handles copies as the engine does. Returns each packet's number, time of
+/// arrival or loss, whether the packet is damaged, and the reason for a loss.
 fn deliveries(config: &Config, count: u64, apart: u64) -> Vec<(u64, Time, bool, Option<LossReason>)> {
     let mut line = LinkDirection::new(config, Stream::named(1, "channel"));
     let LinkDirection::Element(element) = &mut line else { panic!("an element") };
@@ -66,7 +66,7 @@ fn a_copy_comes_right_behind_and_is_not_copied_again() {
     let copy = 1_000_000;
     let expected = [(0, 21), (copy, 22), (1, 31), (copy + 1, 32), (2, 41), (copy + 2, 42)];
     assert_eq!(all, expected.map(|(number, at)| (number, ms(at), false, None)));
-    // A queue limit of one packet must apply to copies, too, so it drops them.
+    // A queue limit of one packet must apply to copies, too, so the queue must drop the copies.
     let mut short = config(1.0, 0.0);
     short.queue = Choice::named(lasthop_net::admission::ALL, "drop_tail");
     short.queue.values.set("packets", Value::Count(1));
@@ -96,7 +96,8 @@ fn shares_are_as_told_and_each_is_drawn_by_itself() {
     assert!(is_near(of_copies, copies.len() as f64, 0.01), "{of_copies}");
 }
 
-/// Damage must not change which packets the channel loses. This must hold for a link and for a scheduled queue.
+/// The damage setting must not change which packets the channel loses. This must hold with and without a scheduled
+/// queue.
 #[test]
 fn damage_does_not_change_which_packets_the_channel_destroys() {
     for scheduled in [false, true] {
@@ -115,8 +116,8 @@ fn damage_does_not_change_which_packets_the_channel_destroys() {
     }
 }
 
-/// With any link layer, a residual loss must destroy a share of the packets that the link layer delivers. Other packets
-/// must keep their times, and no retransmission may recover a residual loss.
+/// With any link layer, the configured share of the packets that the link layer delivers must be lost as residual
+/// losses. Other packets must keep their times, and no retransmission may recover a residual loss.
 #[test]
 fn residual_losses_come_behind_the_link_layer() {
     let count = 50_000;

@@ -1,8 +1,8 @@
 //! Tests light and heavy traces against arrivals computed by hand with CellReplay's rules (its `cellular_queue.cc`).
 //!
-//! The base delay is 20 ms at 0 s, 40 ms at 1 s and 20 ms at 2 s. Each train has three opportunities, at 0, 3 and 6 ms.
-//! The heavy trace has an opportunity every 10 ms. A packet of 1396 bytes fills an opportunity (4 bytes are the
-//! device's header).
+//! The base delay is 20 ms at 0 s, 40 ms at 1 s and 20 ms at 2 s. Each packet train has three delivery opportunities,
+//! at 0, 3 and 6 ms. The heavy trace has an opportunity every 10 ms. A packet of 1396 bytes fills an opportunity of
+//! 1400 bytes, because the device adds a header of 4 bytes.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_net::service::{Light, LightTrace, Service, SizeDelays, Trace};
@@ -50,7 +50,7 @@ fn line(config: &Config) -> LinkDirection {
     LinkDirection::new(config, Stream::named(7, "channel"))
 }
 
-/// Returns the arrival of each packet; `None` if it is lost.
+/// Returns the arrival time of each packet; `None` if the packet is lost.
 fn sent(mut line: LinkDirection, packets: &[(Time, u32)]) -> Vec<Option<Time>> {
     let mut arrivals = vec![None; packets.len()];
     let mut out = Vec::new();
@@ -102,18 +102,18 @@ fn arrive(config: &Config, packets: &[(u64, u32)], expected: &[u64]) {
 #[test]
 fn base_delays_are_interpolated_and_repeat() {
     let alone = [(0, FULL), (500, FULL), (1500, FULL), (1999, FULL), (2250, 40)];
-    // The base delay is 30 ms at 500 and at 1500 ms, and 20.02 ms at 1999 ms. The time 2250 ms is 250 ms after the
-    // start of the repetition, where the base delay is 25 ms.
+    // The base delay is 30 ms at 500 and at 1500 ms, and 20.02 ms at 1999 ms. The trace repeats after 2000 ms, so the
+    // base delay at 2250 ms is that at 250 ms, which is 25 ms.
     arrive(&config(0), &alone, &[20, 530, 1530, 2019, 2275]);
 }
 
 /// Packets beyond the train's three opportunities must use the heavy trace:
 /// * The first three packets use the train.
 /// * The fourth packet finds no opportunity left. It waits for the latest of three times: its base delay, the train's
-///   last opportunity, and the third packet. It enters the heavy queue at 26 ms, and is sent at 30 ms.
+///   last opportunity, and the release of the third packet. It enters the heavy queue at 26 ms, and is sent at 30 ms.
 /// * The fifth packet is sent at 40 ms.
 /// * The sixth packet is offered at 7 ms. It begins a train, because 7 + 20 ms is later than 26 ms. The heavy queue is
-///   busy until 40 ms, so the packet is sent at 50 ms.
+///   busy until 40 ms, so the sixth packet is sent at 50 ms.
 #[test]
 fn beyond_the_train_packets_use_the_heavy_trace() {
     let packets = [(0, FULL), (0, FULL), (0, FULL), (0, FULL), (0, FULL), (7, FULL)];
@@ -124,34 +124,35 @@ fn beyond_the_train_packets_use_the_heavy_trace() {
     arrive(&config(0), &later, &[20, 23, 26, 30, 40, 61]);
 }
 
-/// Packets for which their train has no opportunity left must wait for the train's last opportunity, if it is later
-/// than the base delay.
+/// A packet for which its train has no opportunity left must wait for the train's last opportunity, if this opportunity
+/// is later than the base delay.
 #[test]
 fn the_last_opportunity_holds_if_it_is_later_than_the_base_delay() {
     let mut config = config(0);
     config.light = Some(light("0 20 0 33\n1000 20 0 33\n", 0));
-    // The first two packets arrive at 20 and 20 + 33 = 53 ms. The third would be released at max(20, 33) = 33 ms, but
-    // not before the second, so at 53 ms. The heavy trace sends it at 60 ms.
+    // The first two packets arrive at 20 and 20 + 33 = 53 ms. The third packet waits for the base delay (20 ms) or the
+    // last opportunity (33 ms), whichever is later. Because it may not overtake the second packet, it is released at 53
+    // ms. The heavy trace sends it at 60 ms.
     arrive(&config, &[(0, FULL), (0, FULL), (0, FULL)], &[20, 53, 60]);
 }
 
-/// Two packets of 696 bytes must share one delivery opportunity. At 4 ms, two opportunities are past, which carried four
-/// of the first five packets. The third opportunity has room for the fifth packet and for one more.
+/// Two packets of 696 bytes must share one delivery opportunity. At 4 ms, two opportunities are past, which carried the
+/// first four packets. The third opportunity has room for the fifth packet and for one more.
 #[test]
 fn small_packets_share_opportunities() {
     let packets = [(0, 696), (0, 696), (0, 696), (0, 696), (0, 696), (4, 696), (5, FULL)];
-    // No opportunity is left for the last packet. The packet is released at 5 + max(20, 6) ms, but not before 26 ms.
-    // The heavy trace then sends it at 30 ms.
+    // No opportunity is left for the last packet. Its base delay (20 ms) is later than the last opportunity (6 ms), so
+    // it is released at 5 + 20 ms, but not before 26 ms. The heavy trace then sends it at 30 ms.
     arrive(&config(0), &packets, &[20, 20, 23, 23, 26, 26, 30]);
 }
 
-/// A full-size packet needs a whole opportunity, so it must begin with the next unused opportunity.
+/// A full-size packet needs a whole opportunity, so it must use the next unused opportunity.
 #[test]
 fn full_packets_begin_an_opportunity() {
     arrive(&config(0), &[(0, 696), (0, FULL), (0, 696)], &[20, 23, 26]);
 }
 
-/// With a timer, a packet offered soon after another must belong to the same train.
+/// With a timer, a packet that is offered soon after another packet must belong to the same train.
 #[test]
 fn a_timer_keeps_a_train_going() {
     // Without a timer, each packet begins a train, because 1 + 20 ms is later than 20 ms.
@@ -159,9 +160,9 @@ fn a_timer_keeps_a_train_going() {
     // The timer is 5 ms. At 4 ms the first two opportunities are past, so the packet arrives at 20 + 6 ms. The packet
     // at 12 ms begins a train, because 12 + 20 ms is later than 26 + 5 ms.
     arrive(&config(5), &[(0, FULL), (4, FULL), (12, FULL)], &[20, 26, 32]);
-    // A packet at 11 ms still belongs to the train, because 11 + 20 ms is not later than 26 + 5 ms. But the train has no
-    // opportunity left for this packet. The packet is released 20 ms after its arrival (the later of the base delay, 20 ms,
-    // and the last opportunity, 6 ms), and the heavy trace sends it at 40 ms.
+    // A packet at 11 ms still belongs to the train, because 11 + 20 ms is not later than 26 + 5 ms. But the train has
+    // no opportunity left for this packet. The packet is released after 20 ms: its base delay (20 ms) is later than the
+    // last opportunity (6 ms). The heavy trace sends the packet at 40 ms.
     arrive(&config(5), &[(0, FULL), (4, FULL), (11, FULL)], &[20, 26, 40]);
 }
 
@@ -169,12 +170,14 @@ fn a_timer_keeps_a_train_going() {
 /// rule for such packets; this rule is Lasthop's.
 #[test]
 fn large_packets_take_what_is_left() {
-    // Each packet uses 1504 bytes. The first packet takes 1400 + 104 bytes of two opportunities, the second 1296 + 208,
-    // and the third 1192 + 312. There is no fourth opportunity, so the third packet waits for the heavy trace.
+    // Each packet uses 1504 bytes. The first packet takes 1400 + 104 bytes of two opportunities, the second packet 1296
+    // + 208 bytes, and the third packet 1192 + 312 bytes. There is no fourth opportunity, so the third packet waits for
+    // the heavy trace.
     arrive(&config(0), &[(0, 1500), (0, 1500), (0, 1500)], &[23, 26, 40]);
 }
 
-/// Delays by size must be interpolated and rounded to whole ms. Beyond the table they must be constant.
+/// Delays by size must be interpolated and rounded to whole ms. For sizes beyond the table, the delay must be that of
+/// the largest size.
 #[test]
 fn sizes_delay() {
     let mut config = config(0);
@@ -184,19 +187,20 @@ fn sizes_delay() {
     // 3), 1.3 (rounded to 1), -1 and 3 ms.
     let alone = [(0, 296), (100, 246), (200, 50), (300, FULL)];
     arrive(&config, &alone, &[23, 123, 223, 329]);
-    // With or without its delay by size (-1 ms), the second packet would overtake the first. It must be released
-    // together with the first packet, and enter the heavy queue.
+    // With or without its delay by size (-1 ms), the second packet would overtake the first packet. The second packet
+    // must be released together with the first packet, and enter the heavy queue.
     arrive(&config, &[(0, 296), (0, 50)], &[23, 30]);
 }
 
-/// Base delays must run from a packet's exact time, and a train must run from the exact time of its first packet.
+/// Base delays must be added to a packet's exact time, and a train's opportunities to the exact time of its first
+/// packet.
 #[test]
 fn fractions_of_a_millisecond_stay() {
     let at = |micros| Time::ZERO + Duration::from_micros(micros);
     let packets = [(at(400), FULL), (at(900), FULL), (at(1100), 40), (at(1150), 40)];
-    // The second packet is offered within the same millisecond, and uses the train's second opportunity, 3 ms after the
-    // first packet. Because 1 + 20 ms is not later than 23 ms, the third packet belongs to the same train. The last two
-    // packets share the third opportunity.
+    // The second packet is offered within the same millisecond as the first packet, and uses the train's second
+    // opportunity, 3 ms after the first. Because 1 + 20 ms is not later than 23 ms, the third packet belongs to the
+    // same train. The last two packets share the third opportunity.
     let expected = [at(20_400), at(23_400), at(26_400), at(26_400)];
     assert_eq!(sent(line(&config(0)), &packets), expected.map(Some));
 }
@@ -227,8 +231,8 @@ fn heavy_only_is_the_trace_service() {
     assert_eq!(sent(line(&plain), &of(FULL)), sent(line(&mahimahi), &of(1500)));
 }
 
-/// Only packets that use the heavy trace may occupy the queue. A queue that decides at dequeue which packets to drop must
-/// give the same times for the packets that it delivers.
+/// Only packets that use the heavy trace may occupy the queue. With CoDel, packets must be delivered at the same times
+/// as with drop-tail.
 #[test]
 fn the_queue_is_the_heavy_trace_s() {
     let six = [(0, FULL); 6];
@@ -241,7 +245,7 @@ fn the_queue_is_the_heavy_trace_s() {
     arrive(&config, &six, &[20, 23, 26, 30, 40, 50]);
 }
 
-/// The channel must destroy packets that bypass the queue, too.
+/// The channel must also lose packets that bypass the queue.
 #[test]
 fn losses_are_anybody_s() {
     let mut config = config(0);
@@ -250,8 +254,8 @@ fn losses_are_anybody_s() {
     assert_eq!(millis(&config, &[(0, FULL); 4]), [None; 4]);
 }
 
-/// The first two transmissions of every packet fail. Failures must be reported only on request. They must be reported
-/// whether or not the packet uses an opportunity of a train, and with either kind of queue.
+/// The two transmissions of every packet fail. Failures must be reported only on request. They must be reported whether
+/// or not the packet uses an opportunity of a train, and with either kind of queue.
 #[test]
 fn trouble_is_told_of_on_a_train_and_behind_it() {
     for queue in ["drop_tail", "codel"] {

@@ -29,7 +29,7 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// A link of 8 Mbit/s and 20 ms, on which a single packet takes 21 ms.
+/// Configures a link of 8 Mbit/s with a delay of 20 ms, on which a single packet takes 21 ms.
 fn config() -> Config {
     Config::wire(Service::Rate(Rate::from_bps(8_000_000)), Duration::from_millis(20))
 }
@@ -80,8 +80,9 @@ fn line(config: &Config) -> LinkDirection {
     LinkDirection::new(config, Stream::named(7, "channel"))
 }
 
-/// The jitter is uniform on 0 to 10 ms. Packets that are far apart must have the distribution's mean, 5 ms. Packets 2
-/// ms apart must overtake each other with reordering; without reordering, their mean delay must be larger.
+/// The jitter is uniform on 0 to 10 ms. Packets that are far apart must have the distribution's mean, 5 ms. With
+/// reordering, packets 2 ms apart must overtake each other. Without reordering, the mean delay of packets 2 ms apart
+/// must exceed the distribution's mean.
 #[test]
 fn jitter_with_and_without_reordering() {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -105,7 +106,7 @@ fn every_kind_of_direction_varies_alike() {
         let link = travel(line(&config), 2000, 2);
         config.queue = Choice::named(queue::ALL, "tag_drop");
         assert_eq!(travel(line(&config), 2000, 2), link);
-        // RLC decodes a block at its end, so the delays differ. Only the order of packets can be compared.
+        // RLC decodes a block at its end, so delays over RLC differ. Only the order of packets can be compared.
         config.queue = Choice::named(lasthop_net::admission::ALL, "drop_tail");
         config.arq = Choice::named(rlc::ALL, "rlc");
         let (_, overtakes) = travel(line(&config), 2000, 2);
@@ -114,7 +115,7 @@ fn every_kind_of_direction_varies_alike() {
     }
 }
 
-/// The handover has 100 ms without a rate. After the handover, the delay is 30 ms larger.
+/// The handover has 100 ms at rate 0. After the handover, the delay is 30 ms larger.
 #[test]
 fn a_handover_is_three_plans() {
     let mut config = config();
@@ -124,7 +125,7 @@ fn a_handover_is_three_plans() {
     let (took, overtakes) = travel(line(&config), 120, 10);
     assert!(!overtakes);
     assert_eq!((took[99], took[119]), (21.0, 51.0));
-    // Packet 100, the first packet in the gap, waits for the whole gap of 100 ms. Transmission takes 1 ms more, and
+    // Packet 100, the first packet in the gap, waits for the whole gap of 100 ms. Its transmission takes 1 ms, and its
     // propagation 50 ms.
     assert_eq!((took[100], took[101]), (151.0, 142.0));
 }

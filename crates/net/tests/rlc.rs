@@ -1,4 +1,4 @@
-//! Tests RLC: throughput against closed forms, and the fates of single SDUs.
+//! Tests RLC: throughput against closed forms, and arrivals and losses of single SDUs.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::DirectionParts;
@@ -35,7 +35,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
     }
 }
 
-/// A link of 384 kbit/s with 10 ms of delay, otherwise with defaults.
+/// Configures a link of 384 kbit/s with a delay of 10 ms, otherwise with defaults.
 fn config(settings: &[(&'static str, Value)]) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(384_000)), MS * 10);
     config.arq = Choice::named(rlc::ALL, "rlc");
@@ -51,7 +51,7 @@ fn lossy(mut config: Config, loss: f64) -> Config {
     config
 }
 
-/// Fate of an SDU: its number, the time, and the reason of a loss.
+/// Outcome of an SDU: its number, the time of arrival or loss, and the reason for a loss.
 type End = (u64, Time, Option<LossReason>);
 
 fn ends(outputs: Vec<Output>) -> Vec<End> {
@@ -69,14 +69,14 @@ fn ends(outputs: Vec<Output>) -> Vec<End> {
         .collect()
 }
 
-/// Builds RLC as a scenario does, with the channel's stream of this seed.
+/// Builds RLC as a scenario does, with the channel's random stream of this seed.
 fn built(config: &Config, seed: u64) -> Rlc {
     let channel = (config.channel.build)(&config.channel.values, Stream::named(seed, "channel"));
     with_channel(config, channel)
 }
 
-/// Builds RLC with this channel. The seed of the queue's stream has no effect, because these queues draw no random
-/// numbers.
+/// Builds RLC with this channel. The seed of the queue's stream has no effect, because the queues of these tests draw
+/// no random numbers.
 fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
     let place = QueueContext {
         rate: config.service.rate_at(Time::ZERO),
@@ -94,7 +94,7 @@ fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
     Rlc::new(&config.arq.values, parts)
 }
 
-/// Offers `count` packets of `bytes` at time zero. Returns their fates and the counters at `until`.
+/// Offers `count` packets of `bytes` at time zero. Returns the packets' outcomes, and the counters at `until`.
 fn offer(config: &Config, count: u64, bytes: u32, until: Time) -> (Vec<End>, RlcCounters) {
     let mut link = built(config, 3);
     let mut out = Vec::new();
@@ -109,8 +109,8 @@ fn run(link: &mut Rlc, until: Time, out: &mut Vec<Output>) {
     }
 }
 
-/// Returns the throughput of payload in kbit/s of a sender that always has data. A segment of 1500 bytes is an SDU of
-/// 1540 bytes.
+/// Returns the throughput of payload, in kbit/s, of a sender that always has data. A segment with 1500 bytes of payload
+/// is an SDU of 1540 bytes.
 fn payload_kbps(config: &Config) -> f64 {
     let seconds = 400;
     let (ends, _) = offer(config, 20_000, 1540, at(1000 * seconds));
@@ -128,7 +128,8 @@ fn throughput_without_and_with_errors_has_its_closed_form() {
     // blocks.
     let with = payload_kbps(&lossy(config(&[("discard", Value::Word("never"))]), 0.059));
     assert!((with / 318.49 - 1.0).abs() < 0.009, "{with}");
-    // The largest value of koga's table 4.2, 2085 packets in 80 s, is 312.75 kbit/s. This throughput must be higher.
+    // The largest throughput in koga's table 4.2 is 2085 packets in 80 s, which is 312.75 kbit/s. The throughput here
+    // must be higher.
     assert!(2085.0 * 12.0 / 80.0 < with);
     // With concatenation, two packets must take 77 PDUs instead of 78.
     let concatenated = payload_kbps(&config(&[("concatenate", Value::Flag(true))]));
@@ -145,8 +146,8 @@ fn blocks_at_64_and_144_kbit_carry_3_and_8_pdus() {
     }
 }
 
-/// A PDU of 42 bytes has 336 bits and 40 bytes of payload. It must take four intervals of 20 ms at 5 kbit/s (100 bits
-/// each), two at 16.7 kbit/s (334 bits), and one at 16.8 kbit/s (336 bits).
+/// A PDU of 42 bytes has 336 bits and 40 bytes of payload. At 5 kbit/s, it must take four intervals of 20 ms, each with
+/// 100 bits. At 16.7 kbit/s (334 bits), it must take two intervals, and at 16.8 kbit/s (336 bits) one interval.
 #[test]
 fn a_pdu_that_an_interval_has_no_room_for_takes_several() {
     for (bps, intervals) in
@@ -230,8 +231,8 @@ fn wait(span: Duration) -> (&'static str, Value) {
 
 #[test]
 fn in_order_later_sdus_wait_for_the_repeat() {
-    // SDU 1 is sent at 20 ms and lost. Its status arrives at 40 + 2 x 10 = 60 ms. SDU 1 is retransmitted at 60 ms,
-    // before SDU 3, and arrives at 90 ms. SDU 2 is complete at 70 ms, and must wait until then.
+    // SDU 1 is sent at 20 ms and lost. The report of this loss arrives at 40 + 2 x 10 = 60 ms. SDU 1 is retransmitted
+    // at 60 ms, before SDU 3, and arrives at 90 ms. SDU 2 is complete at 70 ms, and must wait until 90 ms.
     let (ends, counters) = whole_blocks(&config(&[wait(MS * 300)]), &[1], 5);
     let expected = [(0, 30), (1, 90), (2, 90), (3, 110), (4, 130)];
     assert_eq!(ends, expected.map(|(number, millis)| (number, at(millis), None)));
@@ -274,7 +275,7 @@ fn a_discard_is_announced_or_waited_for() {
     assert!(untold.contains(&(2, at(370), None)), "{untold:?}");
     assert!(
         untold.contains(&(1, Time::NEVER, Some(LossReason::Discarded))),
-        "the receiver does not know at once: {untold:?}"
+        "the receiver must not detect the discard at once: {untold:?}"
     );
 }
 
@@ -336,7 +337,7 @@ impl LinkPair {
     }
 }
 
-/// A link with polled status and 22 PDUs per block, on which only the last PDU in the sender's buffer polls.
+/// Configures a link with polled status and 22 PDUs per block, on which only the last PDU in the sender's buffer polls.
 fn polled(settings: &[(&'static str, Value)]) -> Config {
     let own = [("status", Value::Word("polled")), ("poll_pdus", Value::Count(0))];
     config(&[&own, settings].concat())
@@ -345,7 +346,7 @@ fn polled(settings: &[(&'static str, Value)]) -> Config {
 #[test]
 fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
     // Blocks are sent at 0, 20 and 40 ms, and the second block (SDU 1) is lost. The third block has the last PDU, so it
-    // polls, and it arrives at 70 ms. The status report uses the other direction's block of 80 ms, and arrives at 110
+    // polls; it arrives at 70 ms. The status report uses the opposite direction's block of 80 ms, and arrives at 110
     // ms. SDU 1 is retransmitted at 120 ms and arrives at 150 ms.
     let config = polled(&[]);
     let mut both = LinkPair::new([&config, &config], [&[1], &[]]);
@@ -362,9 +363,9 @@ fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
 
 #[test]
 fn a_lost_status_is_recovered_by_the_poll_timer() {
-    // The status report sent at 80 ms is destroyed. The poll was sent at 40 ms, so its timer expires at 340 ms. The
-    // last PDU, which had arrived, is then retransmitted to carry a poll, and arrives at 370 ms. The status report is
-    // sent at 380 ms and arrives at 410 ms. SDU 1 is retransmitted at 420 ms and arrives at 450 ms.
+    // The status report sent at 80 ms is lost. The poll was sent at 40 ms, so the poll timer expires at 340 ms. The
+    // last PDU, which had arrived, is then retransmitted to carry a poll, and arrives at 370 ms. The next status report
+    // is sent at 380 ms and arrives at 410 ms. SDU 1 is retransmitted at 420 ms and arrives at 450 ms.
     let config = polled(&[("wait", Value::Duration(MS * 1000))]);
     let mut both = LinkPair::new([&config, &config], [&[1], &[0]]);
     (0..3).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
@@ -377,9 +378,9 @@ fn a_lost_status_is_recovered_by_the_poll_timer() {
 
 #[test]
 fn a_lost_last_block_of_which_no_status_can_tell_is_recovered_by_the_poll_timer() {
-    // The poll is lost together with all of SDU 0, so the receiver does not know that anything is missing. At 300 ms
-    // the last PDU is retransmitted, and arrives at 330 ms. The status report sent at 340 ms lists the other 21 PDUs,
-    // and arrives at 370 ms. These 21 PDUs are retransmitted at 380 ms and arrive at 410 ms.
+    // The poll is lost together with all of SDU 0, so the receiver has not detected any missing PDU. At 300 ms the last
+    // PDU is retransmitted, and arrives at 330 ms. The status report sent at 340 ms lists the other 21 PDUs, and
+    // arrives at 370 ms. These 21 PDUs are retransmitted at 380 ms and arrive at 410 ms.
     let config = polled(&[]);
     let mut both = LinkPair::new([&config, &config], [&[0], &[]]);
     both.send(0, Time::ZERO, packet(0, 880));
@@ -404,8 +405,8 @@ fn status_takes_room_from_the_other_directions_data() {
     };
     let (alone, _) = delivered(&config(&[]));
     let (beside, up) = delivered(&polled(&[("poll_pdus", Value::Count(1))]));
-    // 501 blocks begin from 0 to 10 s. Polls arrive at 30, 50, …, 9990 ms, and the status report for each poll takes a
-    // PDU 10 ms later.
+    // 501 blocks begin from 0 to 10 s. Polls arrive at 30, 50, …, 9990 ms. For each poll, the status report takes the
+    // place of a PDU in the block 10 ms later.
     assert_eq!((alone, beside, up.status_pdus), (3 * 501, 3 * 501 - 499, 499));
 }
 
@@ -515,10 +516,10 @@ fn a_changing_rate_changes_the_blocks_and_is_reported() {
     assert_eq!(reports, [&Output::Report(LinkReport::Rate { bps: 64_000 })]);
 }
 
-/// TS 25.322 §9.7.3.3: an SDU is discarded when one of its PDUs was transmitted MaxDAT times in vain, here three times.
-/// With a loss probability of 0.2, this happens to a PDU with probability 0.2^3 = 0.008. An SDU of 1000 bytes has 25
-/// PDUs of 40 bytes. With independent losses, 1 - (1 - 0.008)^25 = 18.19 % of the SDUs must be discarded. If whole
-/// blocks are lost, fewer SDUs must be discarded, but at least 0.8 %.
+/// TS 25.322 §9.7.3.3: an SDU is discarded when one of its PDUs was transmitted MaxDAT times without success, here
+/// three times. With a loss probability of 0.2, the probability of three losses of a PDU is 0.2^3 = 0.008. An SDU of
+/// 1000 bytes has 25 PDUs of 40 bytes. With independent losses, 1 - (1 - 0.008)^25 = 18.19 % of the SDUs must be
+/// discarded. If whole blocks are lost, fewer SDUs must be discarded, but at least 0.8 %.
 #[test]
 fn discards_after_three_transmissions_have_their_share() {
     let discarded = |loses| {
@@ -544,7 +545,7 @@ fn discards_after_three_transmissions_have_their_share() {
 }
 
 /// TS 25.322 §11.3: for in-sequence delivery, complete SDUs are buffered only to wait for earlier SDUs. A receiver
-/// without reordering timer must buffer no complete SDU.
+/// without a reordering timer must not buffer complete SDUs.
 #[test]
 fn a_receiver_that_waits_no_time_keeps_no_sdu() {
     for (span, keeps) in [(Duration::ZERO, false), (MS * 300, true)] {

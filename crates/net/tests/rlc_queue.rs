@@ -1,5 +1,5 @@
-//! Tests RLC with a queue that decides fates at dequeue. Each block of RLC must dequeue as many packets as fit into the
-//! block.
+//! Tests RLC with a queue that removes packets from its middle. Each block of RLC must dequeue as many packets as fit
+//! into the block.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
@@ -50,7 +50,7 @@ fn tag_drop(packets: u64) -> Config {
 
 type End = (u64, Time, Option<LossReason>);
 
-/// Offers packets at time zero. Returns their fates after a second.
+/// Offers packets at time zero. Returns the packets' outcomes after one second.
 fn offered(config: Config, packets: impl IntoIterator<Item = Packet>) -> Vec<End> {
     let mut link = link(config);
     let mut out = Vec::new();
@@ -86,7 +86,8 @@ fn a_queue_that_drops_nothing_changes_nothing() {
 fn what_finds_no_room_in_it_is_lost_there() {
     let ends = offered(tag_drop(12), normal(20));
     let lost: Vec<u64> = ends.iter().filter(|end| end.2.is_some()).map(|end| end.0).collect();
-    // No block has started when the packets are offered, so only 12 of them fit into the queue.
+    // RLC dequeues no packet before the first block starts. All packets are offered earlier, so only 12 packets fit
+    // into the queue.
     assert_eq!(lost, (12..20).collect::<Vec<_>>());
     assert!(ends.iter().all(|end| end.2.is_none_or(|reason| reason == LossReason::QueueFull)));
 }

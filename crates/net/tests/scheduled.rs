@@ -1,5 +1,5 @@
-//! Tests that a scheduled direction and a link give every packet the same fate, with queues that both kinds of
-//! direction support.
+//! Tests that packets arrive or are lost at the same times on a scheduled direction and on a link, with queues that
+//! both kinds of direction support.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::{self, LinkLayer};
@@ -10,8 +10,8 @@ use lasthop_net::{Config, Element, LinkDirection, Output, Passage, channel, queu
 use lasthop_wire::{Backlog, Body, Ecn, FlowId, LossReason, Packet, Priority};
 use std::collections::VecDeque;
 
-/// A drop-tail queue, which drops packets at arrival. This one implements [`Queue`], so that a scheduled direction can
-/// use it.
+/// A drop-tail queue, which drops packets at arrival. It implements [`Queue`], so that a scheduled direction can use
+/// it.
 struct Fifo {
     limit: usize,
     packets: VecDeque<Packet>,
@@ -54,18 +54,18 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
     }
 }
 
-/// Returns the fates of packets with a tag-drop queue of `limit` packets.
+/// Returns the outcomes of packets with a tag-drop queue of `limit` packets.
 fn by_tag_drop(config: &Config, limit: u64, arrivals: &[(Time, u32)]) -> Fates {
     let mut config = config.clone();
     config.queue = Choice::named(queue::ALL, "tag_drop");
     config.queue.values.set("packets", Value::Count(limit));
     let LinkDirection::Element(element) = LinkDirection::new(&config, Stream::named(7, "channel")) else {
-        panic!("a queue that decides at dequeue is not a link");
+        panic!("a direction with tag_drop must be an element");
     };
     by_scheduled(element, arrivals)
 }
 
-/// Fate of each packet: its number, the time of arrival or loss, and the reason of a loss.
+/// Outcome of each packet: its number, the time of arrival or loss, and the reason for a loss.
 type Fates = Vec<(u64, Time, Option<LossReason>)>;
 
 fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
@@ -85,7 +85,7 @@ fn by_element(config: &Config, limit: usize, arrivals: &[(Time, u32)]) -> Fates 
     let queue = Fifo { limit, packets: VecDeque::new() };
     let channel = (config.channel.build)(&config.channel.values, Stream::named(7, "channel"));
     let LinkLayer::PerPacket(arq) = (config.arq.build)(&config.arq.values) else {
-        panic!("this ARQ repeats packets");
+        panic!("this ARQ must retransmit packet by packet");
     };
     let scheduled = ScheduledLink::new(&config.service, config.delay, Box::new(queue), channel, arq);
     by_scheduled(Box::new(scheduled), arrivals)
@@ -139,8 +139,8 @@ fn a_scheduled_fifo_is_a_link() {
 
 #[test]
 fn without_tags_a_queue_that_drops_tags_is_drop_tail() {
-    // The channel is lossless. With a lossy channel, losses would differ, because a scheduled queue makes the channel's
-    // stream skip a draw.
+    // The channel is lossless. With a lossy channel, losses would differ, because the channel of a scheduled direction
+    // skips the first draw of its stream.
     let mut config = Config::wire(Service::Rate(Rate::from_bps(2_000_000)), Duration::from_millis(1));
     config.queue.values.set("packets", Value::Count(5));
     let mut random = Stream::named(3, "arrivals");

@@ -17,8 +17,8 @@ impl Duplicates {
         }
     }
 
-    /// Counts a packet that has arrived or was lost. Returns true if this is the first packet of its datagram that
-    /// arrives.
+    /// Counts a packet that has arrived or was lost. Returns true if this packet is the first packet of its datagram
+    /// that arrives.
     pub(super) fn count_end(&mut self, packet: &Packet, arrives: bool) -> bool {
         if self.0.is_empty() { arrives } else { self.count_end_of_copy(packet, arrives) }
     }
@@ -50,13 +50,13 @@ mod tests {
     #[test]
     fn the_first_of_a_datagram_to_arrive_counts_and_nothing_is_kept_then() {
         let mut duplicates = Duplicates::default();
-        assert!(duplicates.count_end(&datagram(1), true), "not copied");
+        assert!(duplicates.count_end(&datagram(1), true), "the datagram has no copy");
         duplicates.add(&datagram(1));
         duplicates.add(&datagram(1));
         assert!(!duplicates.count_end(&datagram(1), false), "lost");
-        assert!(duplicates.count_end(&datagram(2), true), "another datagram");
+        assert!(duplicates.count_end(&datagram(2), true), "another datagram must count");
         assert!(duplicates.count_end(&datagram(1), true));
-        assert!(!duplicates.count_end(&datagram(1), true), "the copy");
+        assert!(!duplicates.count_end(&datagram(1), true), "the second arrival must not count");
         assert!(duplicates.0.is_empty());
     }
 }

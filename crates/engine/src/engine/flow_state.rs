@@ -8,7 +8,7 @@ use lasthop_base::Time;
 use lasthop_tcp::{Endpoint, Range};
 use lasthop_wire::{Body, LossReason, Packet, Priority};
 
-/// State of a flow, in two cache lines. The first cache line holds all fields that each packet needs.
+/// State of a flow, in two cache lines. The first cache line holds all fields that the engine reads for each packet.
 #[repr(C, align(64))]
 pub(super) struct FlowState {
     /// The forward direction (from the source), then the backward direction (from the destination).
@@ -53,7 +53,7 @@ impl FlowState {
     }
 
     /// Counts a lost packet. If the flow has loss discrimination, also stores the byte range of a lost first
-    /// transmission, to compare it with the verdict later.
+    /// transmission, and the reason for the loss. The reason is later compared with the verdict of loss discrimination.
     pub(super) fn count_loss(&mut self, packet: &Packet, reason: LossReason) {
         let FlowState { traffic, account, has_loss_discrimination, .. } = self;
         if !packet.forward {
@@ -81,7 +81,7 @@ impl FlowState {
 #[derive(Clone, Copy)]
 pub(super) struct FlowDirection {
     /// The lower 31 bits are the route number. The highest bit is set if each received segment causes notices to the
-    /// endpoint that sends in this direction, or to the endpoint's application.
+    /// endpoint that sends in this direction, or to that endpoint's application.
     route_and_flag: u32,
     pub(super) first: PipeId,
     /// Pipe inside the host, which packets pass before the first link; [`NO_PIPE`] if there is no such pipe.

@@ -29,7 +29,8 @@ impl Engine {
         }
     }
 
-    /// Passes to an endpoint, before it handles a segment, the notices about peer and uplink that it has requested.
+    /// Passes notices about peer and uplink to an endpoint before the endpoint handles a segment. The endpoint has
+    /// requested these notices.
     #[cold]
     fn send_notices_before(&mut self, id: FlowId, side: FlowSide) {
         let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
@@ -61,8 +62,8 @@ impl Engine {
         }
     }
 
-    /// Passes a pipe's first packet to the endpoint without copying the packet, and removes it from the pipe. Then
-    /// sends the first packet of the endpoint's response.
+    /// Passes a pipe's first packet to the endpoint without copying the packet, and removes the packet from the pipe.
+    /// Then sends the first packet of the endpoint's response.
     #[inline(always)]
     fn deliver_first(&mut self, pipe: u32, id: FlowId, side: FlowSide, scratch: &mut Packet) {
         let now = self.now;
@@ -117,8 +118,8 @@ impl Engine {
         self.event_queue.set(pipe, here.due());
     }
 
-    /// Reports a discard by the link layer to the endpoint that the packet was for. Reports it only if the link ends at
-    /// that endpoint's host.
+    /// Reports that the link layer has discarded a packet. The report goes to the endpoint to which the packet was
+    /// addressed, and only if the link ends at that endpoint's host.
     pub(super) fn report_discard(&mut self, packet: &Packet, at_host: bool, readable: bool) {
         let (Body::Tcp(segment), true) = (&packet.body, at_host) else { return };
         let side = if packet.forward { FlowSide::Destination } else { FlowSide::Source };
@@ -142,8 +143,8 @@ impl Engine {
         self.drain_events(flow, side);
     }
 
-    /// Discards a damaged packet at its host, because the checksum is wrong. External packets are delivered, since real
-    /// hosts verify the checksum themselves.
+    /// Discards a damaged packet at its host, because the checksum is wrong. External packets are delivered, because
+    /// real hosts verify the checksum themselves.
     #[cold]
     fn deliver_damaged(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
@@ -161,7 +162,7 @@ impl Engine {
 
     pub(super) fn report_to_hosts(&mut self, at: PipeId, report: &LinkReport) {
         let now = self.now;
-        // Creates flows that have not begun, because they also receive the report.
+        // Creates flows that have not begun, because their endpoints also receive the report.
         self.create_all();
         for flow in &mut self.flows {
             let is_last =

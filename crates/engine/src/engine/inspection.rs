@@ -1,4 +1,5 @@
-//! [`Engine`]: methods with which a driver reads results, changes links and injects packets between events.
+//! [`Engine`]: methods with which a driver (the caller) reads results, changes links and injects packets between
+//! events.
 //!
 //! Changes of a pipe's rate, delay and losses take effect at the current simulated time. A run with the same changes at
 //! the same simulated times therefore has the same results.
@@ -32,8 +33,8 @@ impl Engine {
         self.flows.len()
     }
 
-    /// Number of packets sent so far by sources, destinations and middleboxes. The number includes ACKs, and copies
-    /// that links made.
+    /// Number of packets sent so far by sources, destinations and middleboxes. The number includes ACKs and copies that
+    /// links made.
     pub fn packets_sent(&self) -> u64 {
         self.packets
     }
@@ -60,7 +61,8 @@ impl Engine {
         self.flows[flow.0 as usize].account.total()
     }
 
-    /// Bytes delivered to a TCP flow while other flows were active, and the flow's fair share in that time.
+    /// Number of payload bytes delivered to a TCP flow while other flows were active, and the flow's fair share in that
+    /// time.
     pub fn share(&self, flow: FlowId) -> ConcurrentShare {
         self.concurrent.share(&self.flows[flow.0 as usize].share)
     }
@@ -70,7 +72,7 @@ impl Engine {
         &self.pipes[pipe.0 as usize].account
     }
 
-    /// Bytes in flight on a pipe. These are bytes that [`PipeAccount::carried_bytes`] includes but that have not
+    /// Number of bytes in flight on a pipe: bytes that [`PipeAccount::carried_bytes`] includes, but that have not
     /// reached the pipe's end.
     pub fn bytes_in_flight(&self, pipe: PipeId) -> u64 {
         let pipe = &self.pipes[pipe.0 as usize];
@@ -106,7 +108,7 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.average()
     }
 
-    /// Current backlog of a pipe. The backlog is exact only if [`Engine::unfuse`] was called.
+    /// Current backlog of a pipe. The backlog is exact only if [`Engine::unfuse`] has disabled fused hops.
     pub fn backlog(&mut self, pipe: PipeId) -> Backlog {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.backlog(now)
@@ -145,8 +147,8 @@ impl Engine {
         self.apply_decisions(pipe);
     }
 
-    /// Queueing delay of a packet that would join the pipe now: the time until its transmission would begin, if the
-    /// current settings stayed. `None` if this time is unknown.
+    /// Queueing delay of a packet that would enter the pipe now: the time until its transmission would begin, at the
+    /// current settings. `None` if this time is unknown.
     pub fn queueing_delay(&mut self, pipe: PipeId) -> Option<Duration> {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.queueing_delay(now)

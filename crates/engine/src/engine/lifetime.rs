@@ -1,7 +1,8 @@
 //! [`Engine`]: connections that are created when they begin and released when they have ended.
 //!
-//! If there are very many flows, only few are active at any time, so this saves memory. Results do not change: a
-//! connection is released only when both ends have finished and none of its packets is in flight.
+//! If a run has very many flows, only few flows are active at any time. Late creation and early release of connections
+//! then save memory. Results do not change: a connection is released only when both ends have finished and none of its
+//! packets is in flight.
 
 use super::Engine;
 use super::flow_state::FlowState;
@@ -14,7 +15,8 @@ use lasthop_tcp::{Counters, State};
 use lasthop_wire::FlowId;
 
 /// Largest number of packets on a flow's two routes that a release examines. If the routes hold more packets, the
-/// connection is kept until as many connections have ended, and the packets are examined for all of them together.
+/// release waits until this many further connections have ended. The packets are then examined once for all of these
+/// connections.
 const MAX_SEARCHED: usize = 4096;
 
 /// Results of a released connection, that is, a connection that has ended and whose endpoints are no longer stored.
@@ -54,7 +56,8 @@ impl Engine {
         (0..self.flows.len()).for_each(|index| self.create(index));
     }
 
-    /// Creates a connection at its start time. Its state is that of a connection that has existed since time zero.
+    /// Creates a connection at its start time. The connection's state is that of a connection that has existed since
+    /// time zero.
     #[inline(never)]
     pub(super) fn create(&mut self, index: usize) {
         let FlowState { traffic, has_loss_discrimination, .. } = &mut self.flows[index];
@@ -116,7 +119,8 @@ impl Engine {
         })
     }
 
-    /// Whether both ends are finished, and nothing but packets on plain links can still reach them.
+    /// Whether both ends are finished, and only packets on pipes of the kind [`LinkDirection::Link`] can still reach
+    /// them.
     fn has_ended(&self, id: FlowId) -> bool {
         let FlowState { traffic, account, directions, .. } = &self.flows[id.0 as usize];
         let Traffic::Tcp(connection) = traffic else { return false };

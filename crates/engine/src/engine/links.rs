@@ -63,8 +63,8 @@ impl Engine {
         }
     }
 
-    /// Sends a packet into a pipe. If the hops that follow can be fused with this hop, the same call also moves the
-    /// packet over them.
+    /// Sends a packet into a pipe. The same call also moves the packet over the following hops, as long as these hops
+    /// can be fused with this hop (one event for several hops; see the documentation of the crate).
     #[inline(never)]
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;
@@ -112,7 +112,7 @@ impl Engine {
         }
     }
 
-    /// Handles the loss of a packet on a pipe, which the packet joined at `now`. A discard by the link layer is
+    /// Handles the loss of a packet on a pipe, which the packet entered at `now`. A discard by the link layer is
     /// reported at `due`.
     #[cold]
     fn lose_on_pipe(
@@ -210,8 +210,8 @@ impl Engine {
         let mut decisions = std::mem::take(&mut self.decisions);
         let mut copied = None;
         if let Some(Output::Duplicate { packet }) = decisions.last() {
-            // The copy must be counted before the original's fate is applied. Otherwise the original would seem to be
-            // the last packet of its datagram.
+            // The copy must be counted before the original's arrival or loss is applied. Otherwise the original would
+            // seem to be the last packet of its datagram.
             self.duplicates.add(packet);
             self.keep_for_copy(packet);
         }
@@ -241,8 +241,8 @@ impl Engine {
                     continue;
                 }
             };
-            // The observer learns the fate of a damaged packet only when the packet reaches its host, which discards
-            // it.
+            // A damaged packet is discarded by its host. Its loss is therefore reported to the observer only when the
+            // packet reaches the host.
             let is_open = packet.damaged && lost.is_none() && self.next_hops.after(packet).is_none();
             if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST && !is_open) {
                 observer.on_fate(
@@ -322,7 +322,7 @@ impl Engine {
         self.apply_decisions(at);
     }
 
-    /// Passes a message to the other direction of a link, or between a medium's arbiter and a member of the medium.
+    /// Passes a message to the opposite direction of a link, or between a medium's arbiter and a member of the medium.
     fn notify_opposite(&mut self, at: PipeId, message: PeerMessage) {
         let pipe = &self.pipes[at.0 as usize];
         let other = match (message, pipe.end) {

@@ -61,7 +61,7 @@ use sending::empty_packet;
 /// and accounts between calls.
 pub struct Engine {
     now: Time,
-    /// End time of the current [`Engine::run_until`]. No packet begins a fused hop after this time.
+    /// End time of the current [`Engine::run_until`]. A packet does not begin a fused hop after this time.
     horizon: Time,
     packets: u64,
     pipes: Vec<Pipe>,
@@ -83,7 +83,7 @@ pub struct Engine {
     media: Media,
     concurrent: ConcurrentFlows,
     keeps_flows: bool,
-    /// Connections that have ended on routes with very many packets, and wait for their release.
+    /// Connections that have ended on routes with very many packets, and that are not released yet.
     ended: Vec<FlowId>,
     /// Number of connections in `ended` after the last attempt to release them.
     ended_kept: usize,
@@ -92,8 +92,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Creates an engine at time zero. A [`PipeId`] in a flow is an index into `lines`. Pass a lazy iterator of flows
-    /// to save memory.
+    /// Creates an engine at time zero. A [`PipeId`] in a flow is an index into `lines`. To save memory, pass a lazy
+    /// iterator as `flows`.
     pub fn new(lines: Vec<LinkDirection>, flows: impl IntoIterator<Item = FlowSpec>) -> Engine {
         let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
         let mut routes = Vec::new();
@@ -166,7 +166,8 @@ impl Engine {
         self.unfuse();
     }
 
-    /// Disables fused hops. Each hop then is a separate event, so that all queue lengths are exact between events.
+    /// Disables fused hops, in which one event moves a packet over several links. Each hop then is a separate event, so
+    /// that all queue lengths are exact between events.
     pub fn unfuse(&mut self) {
         for pipe in &mut self.pipes {
             pipe.is_fusible = false;
@@ -176,9 +177,9 @@ impl Engine {
         self.next_hops = NextHops::of(&self.routes, &self.pipes);
     }
 
-    /// Adds two pipes inside the hosts of each of these flows: one for the source's packets, one for the destination's.
-    /// A packet passes the pipe before its first link. Call before the first event. Observers see a packet when it
-    /// leaves the host.
+    /// Adds two pipes inside the hosts of each of these flows: one pipe for the source's packets, and one pipe for the
+    /// destination's packets. A packet passes the pipe before its first link. Call before the first event. Observers
+    /// receive a packet when it leaves the host.
     pub fn add_host_pipes(&mut self, lines: Vec<(FlowId, [LinkDirection; 2])>) {
         for (flow, lines) in lines {
             for (side, line) in lines.into_iter().enumerate() {
@@ -200,8 +201,8 @@ impl Engine {
     }
 
     /// Runs at most `most` events up to and including `until`. Returns true if the limit `most` ended the call, and
-    /// false if no further event is due. Repeated calls until the result is false give the same results as one
-    /// [`Engine::run_until`].
+    /// false if no further event is due by `until`. Repeated calls until the result is false give the same results as
+    /// one [`Engine::run_until`].
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
         self.horizon = until;
         let mut scratch = empty_packet();
@@ -293,8 +294,8 @@ impl Engine {
         }
     }
 
-    /// The event source that is due repeatedly at one instant; `None` unless the run is stuck. The engine cancels all
-    /// further events of a stuck run.
+    /// The event source whose events repeat endlessly at one instant; `None` unless the run is stuck. The engine
+    /// cancels all further events of a stuck run.
     pub fn stuck(&self) -> Option<Stuck> {
         self.stuck_detector.stuck()
     }
@@ -308,8 +309,8 @@ impl Engine {
         !self.stuck_detector.tick(self.now) || self.may_continue_counting(EventSource::Element(PipeId(pipe)))
     }
 
-    /// Counts an event for its source. Called only at an instant that already has very many events. If the run is
-    /// stuck, cancels all events and returns false.
+    /// Counts an event by its source. Called only at an instant that already has very many events. If the run is stuck,
+    /// cancels all events and returns false.
     #[cold]
     #[inline(never)]
     fn may_continue_counting(&mut self, source: EventSource) -> bool {

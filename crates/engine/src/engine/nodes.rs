@@ -29,8 +29,8 @@ impl Engine {
         for (route, exit) in self.routes.iter().zip(&exits) {
             if let Some(hop) = exit {
                 let pipe = &mut self.pipes[route[usize::from(*hop)].0 as usize];
-                // The hop into this pipe cannot be fused, because the middlebox before the pipe may drop, delay and
-                // create packets.
+                // The hop into this pipe cannot be fused with the previous hop, because the middlebox before the pipe
+                // may drop, delay and create packets.
                 pipe.is_fusible = false;
                 if middlebox.needs_failures() {
                     pipe.line.report_failures();
@@ -69,7 +69,8 @@ impl Engine {
         self.timers.at_latest(2 * self.flows.len() as u32 + node_index, deadline);
     }
 
-    /// Handles the timer of a middlebox, or that of the planned rates. The deadline may have moved to a later time.
+    /// Handles the timer of a middlebox, or the timer of the planned rates. If the deadline has moved to a later time,
+    /// reschedules the timer.
     #[cold]
     pub(super) fn handle_node_timer(&mut self, timer: u32) {
         let node_index = timer - 2 * self.flows.len() as u32;
@@ -172,7 +173,7 @@ impl Engine {
     }
 
     /// Schedules reports of a packet's failed transmissions to the middlebox at the start of the link, if that
-    /// middlebox wants them.
+    /// middlebox needs such reports.
     #[cold]
     pub(super) fn report_failures(&mut self, packet: &Packet, failures: TransmissionFailures) {
         let wants = |node: &Node| {
@@ -184,7 +185,7 @@ impl Engine {
         self.timers.at_latest((2 * self.flows.len() + node_index) as u32, deadline);
     }
 
-    /// Reports a queue's drop to the middlebox in front of that queue.
+    /// Reports a packet that a queue dropped to the middlebox in front of that queue.
     #[cold]
     pub(super) fn report_queue_drop(&mut self, packet: &Packet) {
         let is_before = |node: &&mut Node| node.exits[packet.route as usize] == Some(packet.hop);

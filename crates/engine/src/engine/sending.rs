@@ -10,9 +10,9 @@ use lasthop_tcp::endpoint::SendInfo;
 use lasthop_tcp::{Endpoint, Event, State};
 use lasthop_wire::{Body, Ecn, FlowId, Packet, Priority, Segment};
 
-/// Bytes of IPv4 and TCP headers without options.
+/// Size of IPv4 and TCP headers without options, bytes.
 const TCP_IPV4_HEADER: u32 = 40;
-/// Bytes of IPv4 and UDP headers.
+/// Size of IPv4 and UDP headers, bytes.
 pub(super) const UDP_IPV4_HEADER: u32 = 28;
 
 impl Engine {
@@ -21,7 +21,7 @@ impl Engine {
         self.pump_with(id, side, &mut empty_packet());
     }
 
-    /// As [`Engine::pump`], but uses `packet` as scratch space for each packet that is sent.
+    /// Sends like [`Engine::pump`], but uses `packet` as scratch space for each packet that is sent.
     #[inline(never)]
     pub(super) fn pump_with(&mut self, id: FlowId, side: FlowSide, packet: &mut Packet) {
         let now = self.now;
@@ -61,7 +61,7 @@ impl Engine {
         let flow = &mut self.flows[id.0 as usize];
         let Some(endpoint) = endpoint_of(&mut flow.traffic, side) else { return };
         if endpoint.state() == State::CloseWait {
-            // The receiving application has read everything, so it closes the connection.
+            // The receiving application has read all data, so it closes the connection.
             endpoint.close();
             flow.complete(&mut self.concurrent, now);
             self.pump(id, side);

@@ -11,11 +11,12 @@ use lasthop_wire::{Body, FlowId, Packet};
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
 const MAX_DATAGRAM: usize = 65_507;
-/// Largest number of calls of a flow's ends at one instant. A stack that exceeds this number would never stop.
+/// Largest number of calls of a flow's ends at one instant. If a stack causes more calls, its flow ends with a failure,
+/// because the stack would probably never stop.
 const MAX_CALLS: u32 = 100_000;
 
 impl Engine {
-    /// Passes the first packet of a pipe to the stack at its end.
+    /// Passes the first packet of a pipe to the stack at the pipe's end.
     #[cold]
     pub(super) fn deliver_to_stack(&mut self, pipe: u32, id: FlowId) {
         let now = self.now;
@@ -126,7 +127,7 @@ impl Engine {
         }
     }
 
-    /// Ends a flow at a fault of its stack. The stack is not called again.
+    /// Ends a flow because of a failure of its stack. The stack is not called again.
     #[cold]
     fn fail_stack(&mut self, id: FlowId, reason: String) {
         let FlowState { traffic, account, share, .. } = &mut self.flows[id.0 as usize];
@@ -157,7 +158,7 @@ impl Engine {
         }
     }
 
-    /// A flow between stacks; `None` for other flows.
+    /// Returns a flow between stacks; `None` for other flows.
     pub fn stack_flow(&self, flow: FlowId) -> Option<&StackFlow> {
         match &self.flows[flow.0 as usize].traffic {
             Traffic::NoEndpoint(NoEndpoint::Stack(flow)) => Some(flow),

@@ -9,7 +9,7 @@ use lasthop_tcp::State;
 use lasthop_wire::{FlowId, Packet};
 
 impl Engine {
-    /// Handles a timer. The timer's deadline may have moved to a later time.
+    /// Handles a timer. If the timer's deadline has moved to a later time, reschedules the timer.
     pub(super) fn handle_timer(&mut self, timer: u32, scratch: &mut Packet) {
         if !self.may_continue_at_timer(timer) {
             return;

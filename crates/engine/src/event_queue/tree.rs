@@ -1,8 +1,8 @@
 //! Tournament trees of due times. The small tree holds up to 64 sources (six rounds), the large tree up to 4096 sources
-//! (twelve rounds). The wide tree holds any number of sources, with keys of 128 bits. The two busiest sources stay
-//! outside the small tree, and are compared only with the tree's winner.
+//! (twelve rounds). The wide tree holds any number of sources, with keys of 128 bits. The two busiest sources of a
+//! small tree stay outside the tree, and are compared only with the tree's winner.
 //!
-//! A key is a time (ns) followed by the source number, so that the lower number wins among equal times.
+//! A key is a time (ns) followed by the source number. Among equal times, the lower source number therefore wins.
 
 use lasthop_base::Time;
 
@@ -14,7 +14,7 @@ pub(super) struct Tree<const SLOTS: usize> {
     keys: [u64; SLOTS],
 }
 
-/// Tree for up to 4096 sources. With this many sources, a key has room for times up to 26 days; with more sources it
+/// Tree for up to 4096 sources. With 4096 sources, a key has room for times up to 26 days. With more sources, a key
 /// would have room only for shorter times.
 pub(super) type LargeTree = Tree<{ 2 << 12 }>;
 
@@ -68,7 +68,7 @@ impl<const SLOTS: usize> Tree<SLOTS> {
         }
     }
 
-    /// Sets a source's due time to `time`, unless the source is already due at or before that time.
+    /// Sets a source's due time to `time`, unless the source is already due at or before `time`.
     pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
         let key = Self::encode(source, time);
         let mut place = Self::place_of(source);

@@ -12,7 +12,7 @@ pub(super) struct CachedPacket {
     pub(super) seq: Seq,
     pub(super) end: Seq,
     pub(super) sent_at: Time,
-    /// Local retransmissions since the sender's last transmission.
+    /// Number of local retransmissions since the sender's last transmission.
     pub(super) retransmissions: u32,
     /// Whether the sender retransmitted the packet, or the packet fills a gap left by a loss before the station. If
     /// true, the earlier loss of this data was not wireless.
@@ -32,7 +32,7 @@ pub(super) struct Cache(VecDeque<CachedPacket>);
 
 pub(super) enum Slot {
     Taken(usize),
-    /// Index at which a new packet has to be inserted.
+    /// Index at which a new packet must be inserted.
     Free(usize),
 }
 
@@ -57,8 +57,8 @@ impl Cache {
         &mut self.0[index]
     }
 
-    /// Finds the index of a packet in the cache, or the index at which the packet has to be inserted. The search starts
-    /// at the end, because nearly all packets belong there.
+    /// Finds the index of a packet in the cache, or the index at which the packet must be inserted. The search starts
+    /// at the end, because nearly all packets are inserted at the end.
     pub(super) fn slot(&self, seq: Seq) -> Slot {
         let behind = self.0.iter().rev().take_while(|cached| distance(cached.seq, seq) < 0).count();
         let index = self.0.len() - behind;

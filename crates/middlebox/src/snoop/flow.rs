@@ -24,12 +24,12 @@ pub(crate) struct SnoopRules {
     pub(super) chases: bool,
     pub(super) answers: bool,
     pub(super) drops_old: bool,
-    /// Rules for SACK blocks; `None` if these are ignored.
+    /// Rules for SACK blocks; `None` if the agent ignores SACK blocks.
     pub(super) selective: Option<Selective>,
 }
 
-/// Largest number of retransmissions of a packet that duplicate ACKs trigger. After that, the agent forwards duplicate
-/// ACKs to the sender.
+/// Largest number of retransmissions of a packet that duplicate ACKs trigger. After this number, the agent forwards
+/// duplicate ACKs to the sender.
 const MAX_BY_DUPLICATES: u32 = 2;
 /// Initial values of the smoothed round trip and of its variation, before the first sample (those of ns-2).
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
@@ -37,7 +37,7 @@ const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_
 #[derive(Debug)]
 pub(super) struct SnoopFlow {
     cache: Cache,
-    /// Last new ACK, as received. As long as `last` is `None`, the agent forwards everything.
+    /// Last new ACK, as received. While `last` is `None`, the agent forwards all packets.
     last: Option<Packet>,
     /// End of the highest data seen.
     highest: Option<Seq>,
@@ -118,8 +118,8 @@ impl SnoopFlow {
         }
         let end = end_of(segment);
         if !is_before(last, end) {
-            // The mobile has acknowledged this data. The sender retransmits it, so the ACK must have been lost on the
-            // way to the sender.
+            // The mobile has acknowledged this data, but the sender retransmits it. The mobile's ACK was probably lost
+            // on its way to the sender.
             if let (true, Some(ack)) = (rules.answers, self.last) {
                 out.extend([
                     Decision::Retransmit(ack),
@@ -144,8 +144,8 @@ impl SnoopFlow {
             }
             Slot::Free(index) if self.cache.len() < rules.cache => {
                 let is_new = self.highest.is_none_or(|highest| !is_before(segment.seq, highest));
-                // Data below the highest byte was lost before the station, and the sender now retransmits it. A SACK
-                // sender may fill several such holes.
+                // The sender retransmits data below the highest byte, because this data was lost before the station. A
+                // SACK sender may fill several such holes.
                 self.cache.insert(index, now, *packet, !is_new);
                 if index == 0 {
                     self.restart_timer(now, rules);
@@ -185,7 +185,7 @@ impl SnoopFlow {
                 self.restart_timer(now, rules);
                 if let Some(selective) = rules.selective.filter(|_| !segment.sack.is_empty()) {
                     // The ACK reports further holes, which the agent retransmits. The ACK is forwarded, because the
-                    // sender needs its acknowledgement number.
+                    // sender needs the ACK's acknowledgement number.
                     self.retransmit_holes(now, rules, selective, segment, out);
                 }
                 true
@@ -232,7 +232,7 @@ impl SnoopFlow {
             });
         if shows_next_hole {
             // The packet at this hole was sent before the retransmission that has arrived, so the packet is lost, too.
-            // Later packets may still be in flight.
+            // Packets sent later may still be in flight.
             self.duplicates = rules.threshold;
             self.expected_duplicates = self.cache.sent_since(newest.sent_at) as u32;
             self.retransmit_first(now, out);
@@ -271,7 +271,7 @@ impl SnoopFlow {
     }
 
     /// Retransmits the holes that SACK blocks show. Returns whether to forward the ACK. The ACK must be forwarded if
-    /// the sender has to retransmit some holes.
+    /// the sender has to retransmit some of the holes.
     fn retransmit_holes(
         &mut self,
         now: Time,

@@ -10,13 +10,13 @@
 //!
 //! # With SACK
 //! An ACK that the agent forwards may report further holes to a SACK sender. The sender then retransmits the same data
-//! as the agent. A NewReno sender does not see these holes. docs/explanation/middleboxes.md has figures for both
+//! as the agent. A NewReno sender does not see these holes. docs/explanation/middleboxes.md has results for both
 //! senders.
 //!
 //! # Not modelled
 //! A retransmission enters the station's queue at its tail, not at its head, so local recovery takes at least the
-//! queueing delay. Handoff and the filling of a neighbour's cache are not modelled. The state of a flow is kept until
-//! the run ends.
+//! queueing delay. Handoff is not modelled, nor are caches that the next base station fills in advance. The state of a
+//! flow is kept until the run ends.
 
 mod cache;
 mod flow;
@@ -29,7 +29,7 @@ use flow::{Limits, SnoopFlow, SnoopRules};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Flags, Packet};
 
-/// The snoop agent, see the module.
+/// The snoop agent; the module describes the rules.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "snoop",

@@ -9,7 +9,7 @@
 //! # Our choices
 //! The first retransmission of a packet may happen at any time after its transmission. The parameter `resend_after`
 //! sets the time between further retransmissions. A new ACK with SACK blocks also triggers retransmissions. The agent
-//! forwards such an ACK, so the sender learns of the holes, too.
+//! forwards such an ACK, so the ACK reports the holes to the sender, too.
 
 use super::cache::Cache;
 use super::flow::SnoopRules;
@@ -27,7 +27,7 @@ pub(super) struct Selective {
     pub(super) resend_after: u32,
 }
 
-/// The snoop agent for SACK, see the module.
+/// The snoop agent for SACK; the module describes the rules.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "snoop_sack",
@@ -83,8 +83,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Retransmits the holes below the SACK blocks. Returns whether the cache covers all holes. The tuple has three limits:
-/// the segments above a hole, the time between retransmissions of a packet, and the retransmissions per packet.
+/// Retransmits the holes below the SACK blocks. Returns whether the agent can fill all holes from the cache. The tuple
+/// has three limits: the number of segments above a hole, the time between retransmissions of a packet, and the number
+/// of retransmissions per packet.
 pub(super) fn retransmit_holes(
     cache: &mut Cache,
     now: Time,
@@ -100,7 +101,8 @@ pub(super) fn retransmit_holes(
     let Some(highest) = blocks().map(|(_, right)| *right).max_by_key(|right| above(*right)) else {
         return false;
     };
-    // Number of bytes that are neither reported by SACK nor cached. The sender has to retransmit these bytes.
+    // Number of bytes that are neither reported by SACK nor available from the cache. The sender has to retransmit
+    // these bytes.
     let mut missing = i64::from(above(highest));
     for cached in cache.iter_mut().take_while(|cached| is_before(cached.seq, highest)) {
         let bytes = distance(cached.seq, cached.end);

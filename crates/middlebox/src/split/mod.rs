@@ -41,7 +41,7 @@ const fn names<B: ?Sized, const N: usize>(list: &[Mechanism<B>]) -> [&'static st
     names
 }
 
-/// The split connection, see the module.
+/// The split connection; the module describes the rules.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "split",
@@ -108,7 +108,7 @@ fn config(values: &Values) -> Config {
     config
 }
 
-/// Bytes of the timestamps option in every segment (RFC 7323 appendix A).
+/// Size of the timestamps option in every segment, bytes (RFC 7323 appendix A).
 const TIMESTAMP_BYTES: u32 = 12;
 
 /// Returns the configuration with the options that the SYN offers, and no other options.
@@ -124,7 +124,8 @@ fn offered(config: &Config, syn: &Segment) -> Config {
 }
 
 struct Split {
-    /// Configurations of two connections: first that over the wired network, then that over the last hop.
+    /// Configurations of two connections: first the connection over the wired network, then the connection over the
+    /// last hop.
     configs: [Config; 2],
     /// For each flow and direction, whether packets go towards the last hop.
     down: Vec<[bool; 2]>,
@@ -157,15 +158,15 @@ impl Middlebox for Split {
         };
         let is_new = opens(segment) && slot.as_ref().is_none_or(|relay| relay.is_over());
         if is_new {
-            // The relay's connection that crosses the last hop uses the configuration for the air. If the SYN travels
-            // towards the last hop, this is the connection to the SYN's destination. Otherwise this is the connection
-            // to the SYN's sender.
+            // One of the relay's two connections crosses the last hop, and uses the configuration for the air. If the
+            // SYN travels towards the last hop, this connection is the connection to the SYN's destination. Otherwise
+            // it is the connection to the SYN's sender.
             let goes_down = self.down[packet.flow.0 as usize][usize::from(!packet.forward)];
             let of_half = |is_air: bool| offered(&self.configs[usize::from(is_air)], segment);
             let configs = [of_half(!goes_down), of_half(goes_down)];
             *slot = Some(Box::new(Relay::new(now, configs, &packet, segment, &mut self.random)));
         }
-        // If the node has not seen the connection's SYN, it only forwards the packets.
+        // If the node has not seen the connection's SYN, the node only forwards the packets.
         let Some(relay) = slot else { return out.push(Decision::Forward(packet)) };
         if is_new && self.answers_at_once {
             relay.answer(now, &mut self.random);

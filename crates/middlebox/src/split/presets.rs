@@ -1,8 +1,8 @@
 //! Presets of the split connection.
 //!
-//! * I-TCP (Bakre and Badrinath, ICDCS 1995): both connections are plain TCP of that time. Accounts of the connection
+//! * I-TCP (Bakre and Badrinath, ICDCS 1995): each connection is plain TCP of that time. Accounts of the connection
 //!   over the air differ: plain TCP (from memory), or TCP without window reductions (lecture notes). The parameter
-//!   `air` offers both.
+//!   `air` offers both variants.
 //! * METP (Wang and Tripathi, INFOCOM 1998, known to us by its abstract): a simpler protocol over the last hop, with
 //!   link-layer retransmission and without slow start. METP's small headers are not modelled; packets keep the flow's
 //!   headers.
@@ -27,7 +27,7 @@ const MIN_RTO: Parameter = Parameter {
     doc: "smallest retransmission timeout over the air",
 };
 
-/// I-TCP, a preset of the split connection. The module describes it.
+/// I-TCP, a preset of the split connection; the module describes the preset.
 pub const ITCP: Mechanism<Build> = Mechanism {
     info: Info {
         name: "itcp",
@@ -55,7 +55,7 @@ pub const ITCP: Mechanism<Build> = Mechanism {
     },
 };
 
-/// METP, a preset of the split connection. The module describes it.
+/// METP, a preset of the split connection; the module describes the preset.
 pub const METP: Mechanism<Build> = Mechanism {
     info: Info {
         name: "metp",

@@ -6,7 +6,8 @@ use lasthop_tcp::endpoint::{EndReason, reset_for};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
 
-/// Two connections: `near` to the opener, which is the endpoint that sent the SYN, and `far` to the other end.
+/// The two connections of a flow: `near` to the opener, which is the endpoint that sent the SYN, and `far` to the other
+/// end.
 pub(super) struct Relay {
     flow: FlowId,
     near_config: Config,
@@ -40,7 +41,7 @@ impl Half {
     }
 
     /// Passes received data to `to`. The data stays in this endpoint's receive buffer until the peer of `to` has
-    /// acknowledged it.
+    /// acknowledged the data.
     fn relay(&mut self, to: &mut Half) {
         let delivered = self.endpoint.delivered();
         if delivered > self.relayed {
@@ -91,7 +92,7 @@ fn packet(flow: FlowId, forward: bool, segment: Segment) -> Packet {
 }
 
 impl Relay {
-    /// Opens a connection to the other end. Its initial sequence number is that of the opener's SYN.
+    /// Opens a connection to the other end. The connection's initial sequence number is that of the opener's SYN.
     pub(super) fn new(
         now: Time,
         [near, far]: [Config; 2],
@@ -135,8 +136,8 @@ impl Relay {
     ) {
         let arriving = Arriving { ecn: packet.ecn };
         if packet.forward == self.forward {
-            // A retransmitted SYN is ignored until the handshake is complete, because the node itself retransmits a SYN
-            // to the other end.
+            // A retransmitted SYN from the opener is ignored until the handshake is complete, because the node itself
+            // retransmits its SYN to the other end.
             let is_known = segment.seq == self.syn.seq && segment.flags.has(Flags::SYN);
             return match &mut self.near {
                 Some(near) if !(is_known && near.endpoint.state() == State::SynReceived) => {

@@ -76,8 +76,8 @@ pub(super) mod tests {
         ArrivalState { backlog: Backlog { waiting, in_service: true, bytes: 0 }, idle: Duration::ZERO }
     }
 
-    /// Builds the admission of this name with its defaults, but with a weight of 1, so that the average is the current
-    /// queue length.
+    /// Builds the admission rule of this name with its defaults, but with a weight of 1, so that the average is the
+    /// current queue length.
     pub(in crate::admission) fn unaveraged(name: &str) -> Box<dyn Admission> {
         let mut choice = Choice::named(ALL, name);
         choice.values.set(WEIGHT.name, Value::Number(1.0));

@@ -20,27 +20,28 @@ pub enum Verdict {
     Drop(LossReason),
 }
 
-/// Decides whether an arriving packet is enqueued, and may mark the packet (ECN).
+/// Admission rule: decides whether an arriving packet is enqueued, and may mark the packet (ECN).
 pub trait Admission: Send {
-    /// Decides on a packet that arrives at a queue in this state.
+    /// Decides whether `packet` is enqueued. `queue` is the state of the queue at the arrival.
     fn admit(&mut self, now: Time, packet: &mut Packet, queue: &ArrivalState) -> Verdict;
 
-    /// Average queue length in packets after the last arrival; `None` if the admission has no average.
+    /// Average queue length in packets after the last arrival; `None` if the admission rule computes no average.
     fn average(&self) -> Option<f64> {
         None
     }
 
-    /// Whether the admission may mark packets (ECN).
+    /// Whether the admission rule may mark packets (ECN).
     fn marks(&self) -> bool {
         false
     }
 
-    /// Returns the queue limit if admission depends only on this limit. [`Admission::admit`] then need not be called.
+    /// Returns the queue limit if admission depends only on this limit. A caller may then apply the limit itself
+    /// instead of calling [`Admission::admit`].
     fn limit(&self) -> Option<QueueLimit> {
         None
     }
 
-    /// Whether the admission draws random numbers, so that repetitions may differ. The default is true.
+    /// Whether the admission rule draws random numbers, so that repetitions may differ. The default is true.
     fn draws(&self) -> bool {
         true
     }
@@ -56,7 +57,7 @@ pub struct QueueLimit {
 }
 
 impl QueueLimit {
-    /// Whether the queue is unlimited. The backlog of an unlimited queue need not be counted.
+    /// Whether the queue is unlimited. Callers need not count the backlog of an unlimited queue.
     pub fn is_unlimited(&self) -> bool {
         self.packets == u64::MAX && self.bytes == u64::MAX
     }
@@ -81,7 +82,7 @@ pub struct ArrivalState {
     pub idle: Duration,
 }
 
-/// All mechanisms of admission to a first-in-first-out queue.
+/// All admission rules for a first-in-first-out queue.
 pub const ALL: &[Mechanism<Build>] =
     &[drop_tail::MECHANISM, red::MECHANISM, warn::MECHANISM, policer::MECHANISM];
 

@@ -82,7 +82,7 @@ mod tests {
     }
 
     /// Packets have 1000 bytes, and at 8 Mbit/s the tokens for one packet arrive each millisecond. The source sends two
-    /// packets each millisecond. It must lose every second packet as soon as the burst's tokens are spent.
+    /// packets each millisecond. As soon as the burst's tokens are spent, the policer must drop every second packet.
     #[test]
     fn a_source_of_twice_the_rate_loses_half() {
         let mut policer = policer(4000);

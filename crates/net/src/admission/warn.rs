@@ -1,5 +1,5 @@
-//! Congestion warning: marks every ECN-capable packet while the average queue is above a threshold. Marks then show
-//! whether the queue is long. For packets that are not ECN-capable, this is a drop-tail queue.
+//! Congestion warning: marks every ECN-capable packet while the average queue is above a threshold. A mark thus reports
+//! that the queue is long. Packets that are not ECN-capable are dropped only if the queue is full.
 
 use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
 use super::{Admission, ArrivalState, Build, Verdict, mark};

@@ -10,7 +10,8 @@ use crate::failures::TransmissionFailures;
 use crate::service::Service;
 use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
-/// Bytes of the IPv4 and TCP headers. The receiver can read the header of a damaged packet if these bytes are intact.
+/// Length of the IPv4 and TCP headers, bytes. The receiver can read the header of a damaged packet if the packet's
+/// first `HEADER` bytes are intact.
 const HEADER: u32 = 40;
 
 /// Outcome of the retransmissions of a packet.
@@ -51,11 +52,11 @@ impl ArqOutcome {
 
 /// A scheme that retransmits lost packets one by one.
 pub trait Arq: Send {
-    /// Decides the outcome of a packet whose first transmission, `transmission`, was lost. If a first transmission
-    /// arrives, the outcome is [`ArqOutcome::FIRST_TRY`], without a call of this function.
+    /// Decides the outcome of a packet whose first transmission, `transmission`, was lost. Must not be called if the
+    /// first transmission arrived; the outcome is then [`ArqOutcome::FIRST_TRY`].
     fn retransmit(&mut self, transmission: &Transmission, channel: &mut dyn Channel) -> ArqOutcome;
 
-    /// Whether packets wait for earlier packets that are being retransmitted.
+    /// Whether a packet waits for earlier packets that are being retransmitted, so that packets are delivered in order.
     fn keeps_order(&self) -> bool {
         true
     }
@@ -80,45 +81,46 @@ pub(crate) fn transmit(
 
 /// A link layer.
 pub enum LinkLayer {
-    /// Retransmits packet by packet. A packet's fate is known when the packet enters, unless the queue decides at
-    /// dequeue.
+    /// Retransmits packet by packet. Loss and arrival time of a packet are determined when the packet is enqueued,
+    /// unless the queue discipline may still drop the packet at dequeue.
     PerPacket(Box<dyn Arq>),
-    /// Replaces the whole direction by an element.
+    /// Replaces the whole link direction by one queueing element.
     Full(Box<dyn Layer>),
 }
 
-/// A link layer that replaces the whole direction by an element.
+/// A link layer that replaces a whole link direction by one queueing element.
 pub trait Layer: Send {
-    /// Builds the element for the direction from the direction's other parts.
+    /// Builds the queueing element for the link direction from `parts`, the direction's rate, delay, queue and channel.
     fn build_direction(self: Box<Self>, parts: DirectionParts) -> Box<dyn Element>;
 
-    /// Returns the reason why the other direction must have the same layer, or `None` if it need not.
+    /// Returns the reason why the opposite direction must have the same link layer; `None` if the opposite direction
+    /// may have any link layer.
     fn partner(&self) -> Option<Partner> {
         None
     }
 
-    /// Whether failed transmissions of packets are reported ([`Element::report_failures`]).
+    /// Whether the link layer reports failed transmissions of packets ([`Element::report_failures`]).
     fn reports_failures(&self) -> bool;
 
-    /// Returns the medium that this direction shares with other links of its cell; `None` if the link layer has no
+    /// Returns the medium that this direction shares with other links of the same cell; `None` if the link layer has no
     /// shared medium.
     fn medium(&self) -> Option<Medium> {
         None
     }
 }
 
-/// A medium that directions of links share.
+/// A medium that several link directions, its members, share.
 #[derive(Clone, Copy)]
 pub struct Medium {
-    /// Parameters that must be equal in all members.
+    /// Parameters that must be equal in all members of the medium.
     pub equal_in_cell: &'static [&'static str],
-    /// Parameters that must be equal in all members with the same sending node.
+    /// Parameters that must be equal in all members that have the same sending node.
     pub equal_per_sender: &'static [&'static str],
-    /// Parameters that must be equal in some members. These are the members in which the first parameter of this list,
-    /// a count such as `stations`, is above 0.
+    /// Parameters that must be equal in all members in which the first parameter of this list is above 0. The first
+    /// parameter is a count, for example `stations`.
     pub equal_if_set: &'static [&'static str],
-    /// Builds the arbiter of transmissions, which exchanges [messages](crate::peer_message::MediumMessage) with its
-    /// members and carries no packets.
+    /// Builds the arbiter, the element that decides which member may transmit. The arbiter exchanges
+    /// [messages](crate::peer_message::MediumMessage) with its members and carries no packets.
     pub arbiter: fn(&[Member<'_>], Stream) -> Box<dyn Element>,
 }
 
@@ -126,7 +128,7 @@ pub struct Medium {
 pub struct Member<'a> {
     /// Parameters of the direction's link layer.
     pub values: &'a Values,
-    /// Number of the sending node. Directions of one sender share a back-off.
+    /// Number of the sending node. Directions with the same sending node share one back-off.
     pub sender: usize,
     /// Random stream of this direction's contention for the medium.
     pub random: Stream,
@@ -134,7 +136,7 @@ pub struct Member<'a> {
 
 /// Parts of a direction other than the link layer, as configured.
 pub struct DirectionParts {
-    /// Rate: constant, planned or recorded.
+    /// Rate of the direction: constant, planned or recorded.
     pub service: Service,
     /// One-way propagation delay.
     pub delay: Duration,
@@ -146,7 +148,7 @@ pub struct DirectionParts {
     pub random: Stream,
 }
 
-/// Reason why a link layer needs the same link layer in the other direction, and a remedy.
+/// Reason why a link layer needs the same link layer in the opposite direction, and a remedy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Partner {
     /// The reason, for example `status = "polled" needs RLC in the other direction`.

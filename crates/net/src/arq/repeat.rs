@@ -1,5 +1,5 @@
-//! ARQ with a bounded number of retransmissions, each after a fixed delay (hasegawa §4.1). The paper leaves details
-//! open; the parameter `mode` offers all interpretations.
+//! ARQ with a bounded number of retransmissions, each after a fixed delay (hasegawa §4.1). The paper does not define
+//! the delay of later retransmissions or the order of delivery; the parameter `mode` offers all interpretations.
 
 use super::{Arq, ArqOutcome, Build, LinkLayer};
 use crate::channel::{Channel, Reception, Transmission};

@@ -45,9 +45,9 @@ impl Channel for BitError {
         if self.draws.happens(transmission.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
 
-    /// The header is damaged if the packet's draw is below the probability of an error in the header alone. A lost
-    /// packet then has an intact header with probability ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n), as for independent
-    /// errors. Here b is the bit error rate, and the header has h of the packet's n bits.
+    /// The header is damaged if the packet's random draw is below the probability of an error in the header alone. A
+    /// lost packet then has an intact header with probability ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n), as for
+    /// independent errors. Here b is the bit error rate, and the header has h of the packet's n bits.
     fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {
         let hit = -libm::expm1(self.log_intact_byte * f64::from(header.min(transmission.bytes)));
         self.draws.spares(transmission.attempt, Threshold::of(hit))

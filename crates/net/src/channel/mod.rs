@@ -34,20 +34,20 @@ pub struct Transmission {
 pub enum Reception {
     /// The packet arrives undamaged.
     Intact,
-    /// The packet is destroyed.
+    /// The packet is lost.
     Lost,
 }
 
 /// A channel with its random stream.
 ///
 /// Each packet takes one draw from the stream, and its retransmissions derive their draws from that draw. The outcome
-/// of the n-th packet's first transmission therefore depends only on the seed and on n. For channels with states in
-/// time, the outcome depends only on the seed and on the time.
+/// of the n-th packet's first transmission therefore depends only on the seed and on n. For a channel whose state
+/// changes with time, the outcome depends only on the seed and on the time.
 pub trait Channel: Send {
     /// Decides the outcome of a transmission. The `start` of first transmissions never decreases.
     fn transmit(&mut self, transmission: &Transmission) -> Reception;
 
-    /// Whether the first `header` bytes of the last destroyed transmission arrived intact; false if unknown.
+    /// Whether the first `header` bytes of the last lost transmission arrived intact; false if unknown.
     fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {
         let _ = (transmission, header);
         false

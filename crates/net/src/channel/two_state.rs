@@ -1,10 +1,10 @@
 //! The Gilbert-Elliott channel (Gilbert 1960, Elliott 1963): a good and a bad state, for bursts of losses.
 //!
-//! With `clock = "packets"`, the Markov chain of the two states steps once per packet, as in netem's `loss gemodel`. A
-//! retransmission steps a copy of the chain from its packet's state. Let r be the probability of leaving the bad state,
-//! in which everything is lost. Then the first n transmissions of a lost packet all fail with probability (1 - r)^(n -
-//! 1). The chain itself continues from the state of the first transmission, so retransmissions do not change later
-//! first transmissions.
+//! With `clock = "packets"`, the Markov chain of the two states steps once per packet, as in netem's `loss gemodel`.
+//! For retransmissions, a copy of the chain steps from the state at the packet's first transmission. Let r be the
+//! probability of leaving the bad state, in which every transmission is lost. Then the first n transmissions of a lost
+//! packet all fail with probability (1 - r)^(n - 1). The chain itself continues from the state at the first
+//! transmission, so retransmissions do not change later first transmissions.
 //!
 //! With `clock = "time"`, states have exponentially distributed lengths in time, whether or not packets are sent. The
 //! parameter `meets` defines which state applies to a transmission. Two values of `meets` select other models. With
@@ -311,15 +311,15 @@ mod tests {
             (0..n).map(|at| channel.transmit(&transmission(at)) == Reception::Lost).collect();
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-        // Losses are correlated over about 2 x 4 packets, so the run has about 5000 independent bursts. The bounds are
-        // five standard errors.
+        // The run has about 400,000 * 0.05 / 4 = 5000 bursts of losses, which are independent. The bounds are five
+        // standard errors.
         assert!((losses / n as f64 - 0.05).abs() < 5.0 * 0.05 * (2.0 / 5000.0f64).sqrt());
         assert!((losses / bursts - 4.0).abs() < 5.0 * 4.0 / 5000.0f64.sqrt());
     }
 
-    /// The probability of leaving the bad state is r = 1 / `burst`. All n transmissions of a packet must fail for a
-    /// share of `share * (1 - r)^(n - 1)` of the packets. The bound is 4 standard errors of 200,000 packets in bursts
-    /// of 5.
+    /// The mean loss is `share`, and the probability of leaving the bad state is r = 1 / `burst`. All n transmissions
+    /// must be lost for a share of `share * (1 - r)^(n - 1)` of the packets. The test allows four standard errors for
+    /// 200,000 packets whose losses have bursts of 5 packets.
     #[test]
     fn by_packets_the_chain_steps_at_each_repeat() {
         let (share, burst) = (0.05, 5.0);
@@ -395,8 +395,8 @@ mod tests {
         };
         let (dense, sparse) = (receptions(1), receptions(10));
         let share = dense.iter().filter(|one| **one == Reception::Lost).count() as f64 / dense.len() as f64;
-        // The share of bad time must be 0.1. The bound is five standard errors of a ratio of exponential times, for
-        // 2000 periods.
+        // The share of bad time must be 0.1. The run of 200 s has about 2000 good and 2000 bad periods with exponential
+        // lengths. The bound is five standard errors of the share.
         assert!((share - 0.1).abs() < 5.0 * 0.1 * (2.0 / 2000.0f64).sqrt(), "{share}");
         // States do not depend on traffic, so a transmission at a given time must meet the same state with dense and
         // with sparse traffic.
@@ -442,8 +442,8 @@ mod tests {
             ("sent", 7, overlap),
         ] {
             let share = share_lost(&good_10_bad_2(meets), (0..600_000).step_by(every).map(transmission));
-            // There are about 600 000 / 12 / `every` independent periods, each with about 3 losses in a row. The bound
-            // is five standard errors of the share.
+            // The run has about 600 000 / 12 / `every` independent periods, each with about 3 consecutive losses. The
+            // bound is five standard errors of the share.
             let periods = 600_000.0 / 12.0 / every as f64;
             let bound = 5.0 * (3.0 * expected * (1.0 - expected) / periods).sqrt();
             assert!((share - expected).abs() < bound, "{meets}, {every}: {share}, expected {expected}");

@@ -1,4 +1,5 @@
-//! The receiving side of the erasure code, which decides the fate of each data packet of the open blocks.
+//! Receiving side of the erasure code: decides for each data packet of the open blocks when the packet is delivered or
+//! lost.
 
 use super::parameters::Code;
 use crate::element::Output;

@@ -4,7 +4,7 @@ use super::FecLayer;
 use crate::arq::{Build, LinkLayer};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
-/// The mechanism `fec`; the module `fec` describes it.
+/// Link layer `fec`; the module `fec` describes the model.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "fec",

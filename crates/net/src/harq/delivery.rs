@@ -1,4 +1,4 @@
-//! SDUs (packets) that an end of this direction still needs, and their delivery.
+//! SDUs (packets) that the sender or the receiver of this direction still needs, and the delivery of these SDUs.
 //!
 //! RLC (LTE) or PDCP (NR) delivers SDUs in order. PDCP waits for a missing SDU for at most t-Reordering (TS 38.323
 //! §5.2.2). At the timer's expiry, PDCP delivers the complete SDUs up to the highest SDU that was complete when the
@@ -23,11 +23,11 @@ pub(super) enum DeliveryOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DeliveryState {
     Incomplete,
-    /// The SDU is lost, but the receiver does not know of the loss.
+    /// The SDU is lost, but the receiver has not detected the loss.
     LostUnnoticed,
     /// The SDU has been complete since this time, and waits for earlier SDUs.
     Complete(Time),
-    /// The SDU is delivered, or the receiver knows that the SDU is lost.
+    /// The SDU is delivered, or the receiver has detected that the SDU is lost.
     Done,
 }
 
@@ -201,7 +201,7 @@ impl Delivery {
         sdu.state = DeliveryState::Done;
     }
 
-    /// Handles bytes that HARQ lost and that RLC does not retransmit. The receiver does not know of the loss.
+    /// Handles bytes that HARQ lost and that RLC does not retransmit. The receiver does not detect the loss yet.
     pub(super) fn lose_unnoticed(&mut self, bytes: Span, reason: LossReason, out: &mut Vec<Output>) {
         let from = self.find(bytes.start);
         for sdu in self.sdus.range_mut(from..).take_while(|sdu| sdu.bytes.start < bytes.end) {
@@ -213,7 +213,7 @@ impl Delivery {
         }
     }
 
-    /// Handles bytes that RLC gives up. If PDCP restores the order, PDCP at the receiver does not know of the loss.
+    /// Handles bytes that RLC gives up. If PDCP restores the order, the receiver's PDCP does not detect the loss yet.
     pub(super) fn abandon(&mut self, at: Time, bytes: Span, out: &mut Vec<Output>) {
         if let DeliveryOrder::Pdcp(_) = self.order {
             return self.lose_unnoticed(bytes, LossReason::Discarded, out);

@@ -17,9 +17,10 @@ use lasthop_base::{Duration, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Bytes that a status report takes in a block: a header and three NACKs with ranges (our choice).
+/// Size of a status report in a block, bytes: a header and three NACKs with ranges (our choice).
 pub(super) const STATUS_BYTES: u64 = 16;
-/// Smallest payload of a block, bytes. If a slot has fewer bytes, the bits of several slots are saved up for one block.
+/// Smallest payload of a block, bytes. If one slot offers fewer bytes, the bits of several slots together carry one
+/// block.
 const MIN_PAYLOAD: u64 = 16;
 
 pub(super) struct HarqDirection {
@@ -33,7 +34,7 @@ pub(super) struct HarqDirection {
     reassembly: Reassembly,
     delivery: Delivery,
     statuses: StatusReports,
-    /// Status reports about the other direction's data, which this direction has to send.
+    /// Status reports about the opposite direction's data, which this direction has to send.
     status_queue: VecDeque<Status>,
     /// Time at which the transmitter is free.
     free_at: Time,
@@ -81,8 +82,8 @@ impl HarqDirection {
         };
     }
 
-    /// Returns the first slot at or after `slot` that is not in a planned outage. Looks at no more than 100 rate
-    /// changes. If none of them ends the outage, returns a slot at which the caller has to look again.
+    /// Returns the first slot at or after `slot` that is not in a planned outage. Checks at most 100 rate changes. If
+    /// the outage lasts longer, returns a slot within the outage, at which the caller must call this function again.
     fn first_usable_slot(&self, mut slot: Time) -> Time {
         for _ in 0..100 {
             if slot == Time::NEVER || self.service.rate_at(slot).bps() > 1 {

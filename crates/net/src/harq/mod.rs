@@ -2,16 +2,16 @@
 //! 36.322, 38.321, 38.322; order of delivery by PDCP: 38.323).
 //!
 //! * `direction`: one direction of a link, simulated slot by slot.
-//! * `processes`: hybrid ARQ, which decides the fate of a block and the time of its decoding.
+//! * `processes`: hybrid ARQ, which decides whether and when a block is decoded.
 //! * `sender`: contents of a block, and RLC's retransmissions. `polling`: requests for a status report.
 //! * `reassembly`: missing bytes, and the timer t-Reassembly (t-Reordering in LTE).
 //! * `status`: status reports of the receiver. `delivery`: SDUs (packets) and the order of their delivery.
 //!
 //! A slot (LTE: subframe) carries one block, whose size is the link's rate times the slot's length. The block is
 //! decoded at the slot's end. A failed block is retransmitted one HARQ round trip later, before new data.
-//! Retransmissions end when the block arrives, when its transmissions are used up, or when a NACK is misread as an ACK.
-//! Later blocks may overtake the block. Status reports travel in the blocks of the other direction, and are lost with
-//! these blocks.
+//! Retransmissions end when the block arrives, when the maximum number of transmissions is reached, or when a NACK is
+//! misread as an ACK. Later blocks may overtake a block that is being retransmitted. Status reports travel in the
+//! blocks of the opposite direction, and are lost with these blocks.
 //!
 //! The `channel` decides whether a first transmission fails. A retransmission that the channel destroys may still be
 //! decoded, because the receiver combines transmissions. Such a retransmission fails only with probability
@@ -19,8 +19,8 @@
 //! `harqReduction`). The outcome of all transmissions of a block is decided at the first transmission, so that other
 //! traffic does not change the outcome.
 //!
-//! Here sequence numbers count bytes of the direction's stream. NR numbers SDUs and segments (TS 38.322 §6.2.2), and
-//! LTE numbers PDUs. All three kinds of numbering lose and retransmit the same bytes.
+//! Here, sequence numbers count bytes of the direction's stream. NR numbers SDUs and segments (TS 38.322 §6.2.2), and
+//! LTE numbers PDUs. With all three kinds of numbering, the same bytes are lost and retransmitted.
 //!
 //! # Not modelled
 //! * Spatial layers and further carriers: each slot has one block.
@@ -28,11 +28,11 @@
 //! * The propagation time of each transmission: the HARQ round trip includes this time. The link's propagation delay is
 //!   added after the link layer.
 //! * The size of a status report: it always has 16 bytes.
-//! * Re-establishing the connection: an SDU with too many retransmissions is given up, and the receiver learns of it.
+//! * Re-establishing the connection: an SDU with too many retransmissions is given up, and the receiver is notified.
 //! * The wrapping of sequence numbers.
 //!
-//! NR's unacknowledged mode does not number complete SDUs; here t-Reassembly waits for complete SDUs, too. In a planned
-//! outage no new block is sent, and retransmissions are lost.
+//! NR's unacknowledged mode does not number SDUs that are sent unsegmented. Here, t-Reassembly waits for such SDUs,
+//! too. In a planned outage no new block is sent, and retransmissions are lost.
 
 mod delivery;
 mod direction;

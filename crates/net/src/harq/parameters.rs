@@ -1,6 +1,7 @@
 //! Parameters of hybrid ARQ and of RLC. The defaults are those of LTE, from these sources:
 //!
-//! * Timers and polls: srsRAN 4G's bearer of QCI 9 (`rb.conf`: 120, 50 and 50 ms, 64 PDUs, 750 KB, 32 retransmissions).
+//! * Timers and polls: srsRAN 4G's bearer of QCI 9 (`rb.conf`: t-PollRetransmit 120 ms, t-Reordering 50 ms,
+//!   t-StatusProhibit 50 ms, pollPDU 64, pollByte 750 KB, maxRetxThreshold 32).
 //! * PDCP's t-Reordering: srsRAN Project's 5QI 9 (`qos.yml`: 220 ms).
 //! * Eight processes and a round trip of eight subframes: TS 36.321.
 //! * Four transmissions, one misread NACK in a thousand, and 8 bytes of headers: usual values, from memory.
@@ -12,7 +13,7 @@ use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
 const SHORTEST: Duration = Duration::from_nanos(62_500);
 const LONGEST: Duration = Duration::from_secs(1000);
 
-/// The mechanism `harq`; the module `harq` describes it.
+/// Link layer `harq`; the module `harq` describes the model.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "harq",

@@ -32,8 +32,8 @@ impl Polling {
         self.expires
     }
 
-    /// Returns whether a block with this many PDUs and bytes has to poll. `last` is true if no other data can be sent
-    /// after the block. `sent` is the number of bytes sent so far.
+    /// Returns whether a block with this many PDUs and bytes must carry a poll. `last` is true if no other data can be
+    /// sent after the block. `sent` is the number of bytes sent so far.
     pub(super) fn should_poll(&mut self, now: Time, [pdus, bytes]: [u64; 2], last: bool, sent: u64) -> bool {
         if pdus == 0 {
             return false;

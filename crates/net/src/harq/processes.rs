@@ -1,5 +1,5 @@
-//! Hybrid ARQ: parallel stop-and-wait processes, each with one block (TS 36.321 §5.3.2, 38.321 §5.3.2). A
-//! retransmission follows after a whole number of slots, so two blocks never use the same slot.
+//! Hybrid ARQ: parallel stop-and-wait processes, each with one block (TS 36.321 §5.3.2, 38.321 §5.3.2). The HARQ round
+//! trip is a whole number of slots, so two retransmissions never use the same slot.
 
 use crate::channel::{Channel, Reception, Transmission};
 use crate::peer_message::Status;
@@ -156,8 +156,8 @@ impl Processes {
         probability >= 1.0 || unit_interval(derive(draw, draw_index)) < probability
     }
 
-    /// Takes the block that is decoded next, if it is decoded by `now`. Returns the index of the block's process, the
-    /// time of decoding and the block. Call [`Processes::put_back`] afterwards.
+    /// Takes the block that is decoded next, if the time of decoding is at most `now`. Returns the index of the block's
+    /// process, the time of decoding and the block. Call [`Processes::put_back`] afterwards.
     pub(super) fn decode(&mut self, now: Time) -> Option<(usize, Time, TransportBlock)> {
         if self.decodes_at > now {
             return None;

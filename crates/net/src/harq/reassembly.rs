@@ -89,7 +89,7 @@ impl Reassembly {
         self.holes.front().map_or(self.highest, |hole| hole.start)
     }
 
-    /// Returns the first byte whose fate is unknown. All bytes before it have arrived or count as lost by HARQ.
+    /// Returns the first byte that has not arrived and that does not count as lost by HARQ.
     pub(super) fn known(&self) -> u64 {
         let index = self.holes.partition_point(|hole| hole.end <= self.harq_lost_end);
         self.holes.get(index).map_or(self.highest, |hole| hole.start.max(self.harq_lost_end))

@@ -63,7 +63,7 @@ impl RlcSender {
         self.queue.average()
     }
 
-    /// Handles the enqueuing of a packet. Returns true if no dequeue was planned.
+    /// Handles the enqueuing of a packet. Returns true if no dequeue was due at `now`.
     pub(super) fn on_enqueued(&mut self, now: Time) -> bool {
         let was_idle = self.dequeues_at > now;
         self.dequeues_at = self.dequeues_at.min(now);
@@ -215,8 +215,8 @@ impl RlcSender {
         }
     }
 
-    /// Schedules the retransmission of `bytes`, unless these bytes are already scheduled. Gives the SDU up if it has
-    /// been retransmitted too often.
+    /// Schedules the retransmission of `bytes`, unless these bytes are already scheduled. Gives the SDU up if the
+    /// number of its retransmissions would exceed the limit.
     fn schedule_retransmission(
         &mut self,
         now: Time,

@@ -18,8 +18,8 @@ pub(super) struct StatusReports {
     /// Earliest time at which t-StatusProhibit permits the next report.
     allowed: Time,
     due: Time,
-    /// Stream positions, in bytes, of the first and the last unanswered poll. A poll is answered when the fate of all
-    /// bytes before its position is known.
+    /// Stream positions, in bytes, of the first and the last unanswered poll. A poll is answered when all bytes before
+    /// its position have arrived or count as lost by HARQ.
     pending_polls: Option<[u64; 2]>,
     /// Reports in flight.
     reports: Vec<Report>,

@@ -16,7 +16,7 @@ pub trait Jitter: Send {
         false
     }
 
-    /// Whether the delay is always zero; the link then skips the call.
+    /// Whether the delay is always zero. If true, the link does not call [`Jitter::delay`].
     fn is_none(&self) -> bool {
         false
     }

@@ -66,7 +66,8 @@ impl Config {
         self.queue_with(Stream::named(0, "any")).needs_hosts()
     }
 
-    /// Returns the reason why the other direction must have the same link layer, or `None` if it need not.
+    /// Returns the reason why the opposite direction must have the same link layer; `None` if the opposite direction
+    /// may have any link layer.
     pub fn partner(&self) -> Option<Partner> {
         match (self.arq.build)(&self.arq.values) {
             LinkLayer::Full(layer) => layer.partner(),
@@ -107,7 +108,8 @@ impl Config {
         self.delay + self.light.as_ref().map_or(Duration::ZERO, |light| light.trace.mean_delay())
     }
 
-    /// The medium that the link layer shares, if any.
+    /// Returns the medium that the link layer shares with other link directions; `None` if the link layer has no shared
+    /// medium.
     pub fn medium(&self) -> Option<Medium> {
         match (self.arq.build)(&self.arq.values) {
             LinkLayer::Full(layer) => layer.medium(),
@@ -116,7 +118,7 @@ impl Config {
     }
 
     /// Returns this direction as a member of a medium. `sender` is the number of the transmitting node. `random` is the
-    /// channel's stream, from which the contention's stream is derived.
+    /// channel's random stream, from which the random stream of the contention is derived.
     pub fn member(&self, sender: usize, mut random: Stream) -> Member<'_> {
         Member { values: &self.arq.values, sender, random: Stream::named(random.draw(), "arq") }
     }

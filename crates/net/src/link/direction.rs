@@ -1,4 +1,4 @@
-//! One direction of a link, built as a [`Link`] or as an element.
+//! One direction of a link, built as a [`Link`] or as an [`Element`].
 
 use super::impaired::ImpairedLink;
 use super::light::TrainGate;
@@ -16,12 +16,12 @@ use crate::service::Service;
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{Backlog, Packet};
 
-/// One direction of a link. With `repr(u8)`, the discriminant lies next to the link's most used fields.
+/// One direction of a link. With `repr(u8)`, the discriminant is next to the link's most used fields.
 #[repr(u8)]
 pub enum LinkDirection {
-    /// A link that decides a packet's fate when the packet enters.
+    /// A link that determines a packet's arrival or loss when the packet enters.
     Link(Link),
-    /// An element that decides fates later.
+    /// An element that decides on arrival or loss later.
     Element(Box<dyn Element>),
 }
 
@@ -32,8 +32,8 @@ impl LinkDirection {
         LinkDirection::in_link(config, random, plans)
     }
 
-    /// Builds a direction of a link. Both directions get a copy of the stream `plans`, so that plans of both directions
-    /// draw the same values.
+    /// Builds a direction of a link. Each of the two directions gets a copy of the stream `plans`, so that the plans of
+    /// the two directions draw the same values.
     pub fn in_link(config: &Config, random: Stream, plans: Stream) -> LinkDirection {
         LinkDirection::build(config, random, plans, false)
     }
@@ -71,7 +71,7 @@ impl LinkDirection {
                 })
             }
             (LinkLayer::PerPacket(arq), Discipline::Scheduled(queue)) => {
-                // Skips one draw: with a scheduled queue, the channel's draws begin with the second number of the
+                // Skips one draw. With a scheduled queue, the channel's draws begin with the second number of the
                 // stream.
                 random.draw();
                 let channel = config.channel_of(random, losses, may_change);
@@ -102,7 +102,7 @@ impl LinkDirection {
         }
     }
 
-    /// Whether packets arrive in order, and each packet's fate is known when the packet enters.
+    /// Whether packets arrive in order, and each packet's arrival or loss is determined when the packet enters.
     pub fn keeps_order(&self) -> bool {
         match self {
             LinkDirection::Link(link) => link.keeps_order(),

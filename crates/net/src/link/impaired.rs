@@ -3,8 +3,9 @@
 //!
 //! Duplicates and damage have random streams of their own, so that other random draws do not change. A copy has its own
 //! packet number, and enters right after the original. Queue limit, channel, damage and jitter apply to the copy, but
-//! this link does not duplicate the copy. A damaged packet uses capacity on this and later links, and the receiving
-//! host discards the packet. As in netem, damage happens before the queue, and link layers do not repair the damage.
+//! this link does not duplicate the copy. A damaged packet uses capacity of this link and of later links, and the
+//! receiving host discards the packet. As in netem, damage happens before the queue, and link layers do not repair the
+//! damage.
 //!
 //! A residual loss destroys a packet after the link layer has delivered the packet, so the link layer does not
 //! retransmit. Random numbers are drawn in the order of delivery.

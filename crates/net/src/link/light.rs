@@ -1,6 +1,6 @@
-//! Light traces ([`crate::service::Light`]) before a direction's queue. Each packet waits for its base delay and for an
-//! opportunity of its packet train. If the train has no opportunity left, the packet enters the queue. All packets
-//! enter the queue while it is in use.
+//! Light traces ([`crate::service::Light`]) before a direction's queue. Each packet waits for its base delay and for a
+//! transmission opportunity of its packet train. If the train has no opportunity left, the packet enters the queue.
+//! While another packet is in the queue or in transmission, all packets enter the queue.
 //!
 //! Packets that use an opportunity of their train bypass queue and service. Channel, retransmission, jitter and the
 //! link's delay apply to all packets. The backlog does not count packets that wait for their train.
@@ -65,6 +65,6 @@ impl Element for TrainGate {
     }
 
     forwards!(inner: backlog, peer, draws, pdus, average, failures, settings, changes);
-    // No packet bypasses the trains, and only the outer element ([`super::impaired`]) handles copies of packets.
+    // Packets do not bypass the trains, and only the outer element ([`super::impaired`]) handles copies of packets.
     lacks!(copies, bypass);
 }

@@ -1,5 +1,5 @@
-//! Run-time changes of a direction's settings. A [`Link`] decides a packet's fate when the packet enters, so a change
-//! affects only packets that enter later.
+//! Run-time changes of a direction's settings. A [`Link`] determines a packet's arrival or loss when the packet enters,
+//! so a change affects only packets that enter later.
 
 use super::{Link, LinkDirection};
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};
@@ -18,8 +18,8 @@ impl LinkDirection {
     }
 
     /// Returns the reason why a change is impossible, or `None` if the change is possible. The loss probability can
-    /// change if the channel has a constant loss probability, or if the direction was built [to
-    /// change](LinkDirection::adjustable).
+    /// change if the channel has a constant loss probability, or if the direction was built with
+    /// [`LinkDirection::adjustable`].
     pub fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
         match self {
             LinkDirection::Link(link) => link.refusal(change),
@@ -27,7 +27,7 @@ impl LinkDirection {
         }
     }
 
-    /// Applies a change that [`LinkDirection::refusal`] allows. Appends decisions to `out`.
+    /// Applies a change that [`LinkDirection::refusal`] allows. Appends the resulting arrivals and losses to `out`.
     pub fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
         match self {
             LinkDirection::Link(link) => link.change(change),
@@ -35,7 +35,7 @@ impl LinkDirection {
         }
     }
 
-    /// Time that a packet entering at `now` would wait until its first bit is sent, if the current settings stayed.
+    /// Time from `now` until the first bit of a packet that enters at `now` would be sent, at the current settings.
     /// `None` if this time is unknown.
     pub fn queueing_delay(&mut self, now: Time) -> Option<Duration> {
         match self {

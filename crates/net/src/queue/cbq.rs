@@ -1,15 +1,15 @@
 //! Class-based queueing (CBQ): traffic classes with allocated rates, priorities and borrowing (Floyd and Van Jacobson,
 //! Link-sharing and Resource Management Models, IEEE/ACM ToN 3(4), 1995).
 //!
-//! There are two classes, TCP segments and datagrams. The link's allocated rate is the sum of their rates. For each
-//! class, CBQ keeps an average idle time. This is the average time by which packets of the class leave later than they
-//! would at the allocated rate. A class is over its limit from the time at which this average becomes negative until
-//! the average would have recovered. Nested classes are not modelled.
+//! There are two classes, TCP segments and datagrams. The link's allocated rate is the sum of the two classes' rates.
+//! For each class, CBQ keeps an average idle time. An idle time is the time by which a packet of the class leaves later
+//! than it would at the allocated rate. When the average becomes negative, the class is over its limit until the
+//! average would be zero again. Nested classes are not modelled.
 //!
 //! The formal link-sharing guidelines (§3) decide which classes may send. A class may send if it is not over its limit.
-//! A class over its limit may send only if it may borrow and the link is not over its limit. In addition, every other
-//! class with a backlog must be over its limit. Among classes that may send, the one with the highest priority is
-//! served. Classes of equal priority share in proportion to their rates.
+//! A class over its limit may send only if it may borrow, the link is not over its limit, and every other class with a
+//! backlog is over its limit. Among classes that may send, the class with the highest priority is served. Classes of
+//! equal priority share the link in proportion to their rates.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
@@ -99,7 +99,7 @@ struct Class {
     priority: u64,
     borrows: bool,
     estimator: Estimator,
-    /// Time in s in which all bytes served so far would be sent at the allocated rate. Among classes of equal priority,
+    /// Time in s that all bytes of the class served so far take at the allocated rate. Among classes of equal priority,
     /// the class with the smallest value sends next.
     served: f64,
 }
@@ -182,9 +182,8 @@ impl Queue for Cbq {
         class.packets.pop_front()
     }
 
-    /// Returns the earliest time at which a waiting class may send. At that time, the class is no longer over its
-    /// limit, or the link from which the class borrows is no longer over its limit. Call this only while no class may
-    /// send.
+    /// Returns the earliest time at which a waiting class may send. At that time, the class or the link from which it
+    /// borrows is no longer over its limit. Call this function only while no class may send.
     fn ready_at(&self, now: Time) -> Time {
         let waiting = self.classes.iter().filter(|class| !class.packets.is_empty());
         let recovers = waiting.map(|class| {
@@ -216,7 +215,7 @@ struct Estimator {
     weight: f64,
     /// Average idle time in s, at most [`PacketTiming::largest`].
     idle: f64,
-    /// Weight of an old average after `max_burst` further packets.
+    /// Factor by which the weight of an old average decreases in `max_burst` packets: (1 - `weight`)^`max_burst`.
     decay: f64,
     share: f64,
     left: Time,
@@ -228,14 +227,14 @@ struct Estimator {
 #[derive(Clone, Copy)]
 struct PacketTiming {
     bytes: u64,
-    /// Time in which a packet of `bytes` is sent at the allocated rate.
+    /// Transmission time of a packet of `bytes` at the allocated rate.
     service_time: Duration,
-    /// Same value as `service_time`, as a number in s.
+    /// `service_time` in s.
     due: f64,
     largest: f64,
 }
 
-/// Tolerance in s for the clock's resolution. Without it, rounding could put a busy link over its limit.
+/// Tolerance in s for the clock's resolution. Without this tolerance, rounding could put a busy link over its limit.
 const GRAIN: f64 = 2e-9;
 
 impl Estimator {
@@ -265,7 +264,7 @@ impl Estimator {
         self.idle = if average < largest { average } else { largest };
         self.left = leaves;
         self.recovers = if self.idle < -GRAIN {
-            // The average becomes zero if the next packet leaves after this wait.
+            // If the next packet leaves `wait` after this packet, the average becomes zero.
             let wait = due - self.idle * (1.0 - self.weight) / self.weight;
             leaves + Duration::from_secs_f64((wait - due * self.share).max(0.0))
         } else {
@@ -332,7 +331,7 @@ mod tests {
         Cbq::new(&values)
     }
 
-    /// Returns the throughput in Mbit/s of each class in the first second. At each dequeue, at least `offered[0]` TCP
+    /// Returns each class's throughput in Mbit/s in the first second. At each dequeue, at least `offered[0]` TCP
     /// packets and `offered[1]` datagrams wait.
     fn run(mut cbq: Cbq, offered: [usize; 2]) -> [f64; 2] {
         let link = Rate::from_bps(100_000_000);
@@ -386,8 +385,9 @@ mod tests {
         let [tcp, _] = run(cbq(&[("tcp_borrows", Value::Flag(false))]), [50, 0]);
         assert!((tcp - 70.0).abs() < 1.4, "{tcp}");
         let [tcp, datagrams] = run(cbq(&[("datagram_borrows", Value::Flag(false))]), [0, 50]);
-        // The estimator lets pairs of packets pass, and then waits for 15/16 of the time by which they were early. The
-        // rate is therefore up to (1/32) (1 - 0.3) = 2.2 % too high, where 0.3 is the class's share of the link.
+        // The estimator lets two packets pass, and then makes the class wait for only 15/16 of the time by which the
+        // packets were early. The rate is therefore up to (1/32) (1 - 0.3) = 2.2 % too high, where 0.3 is the class's
+        // share of the link.
         assert!((datagrams - 30.0).abs() < 0.9 && tcp == 0.0, "{datagrams}");
     }
 
@@ -434,7 +434,7 @@ mod tests {
         // After a pause, the average must be maxidle = (133.3 us - 40 us) ((16/15)^16 - 1) = 168.8 us.
         let largest = 93.333e-6 * (libm::pow(16.0 / 15.0, 16.0) - 1.0);
         assert!((class.idle - largest).abs() < 5e-9, "{}", class.idle);
-        // 16 more packets leave back to back, each 93.3 us early. They must reduce the average to zero.
+        // Each of the next 16 packets leaves 93.3 us early, back to back. The packets must reduce the average to zero.
         let mut now = start;
         for _ in 0..16 {
             assert!(!class.is_over(now));
@@ -445,7 +445,7 @@ mod tests {
         now += Duration::from_micros(40);
         class.on_sent(now, 500);
         assert!(class.is_over(now) && class.idle < 0.0);
-        // A packet that leaves at the time of recovery must bring the average back to zero.
+        // A packet that leaves at the time of recovery must raise the average to zero.
         let again = class.recovers;
         class.on_sent(again + Duration::from_micros(40), 500);
         assert!(class.idle.abs() < 2e-9, "{}", class.idle);

@@ -1,8 +1,9 @@
 //! CoDel: drops packets at dequeue, at a growing rate, while the queueing delay is too large (RFC 8289 §5).
 //!
-//! While at least one packet in each `interval` waits for less than `target`, CoDel drops nothing. Otherwise the next
-//! packet is dropped. The time to each further drop is `interval` divided by the square root of the number of drops.
-//! With `marks`, ECN-capable packets are marked instead of dropped (RFC 8289 §3 allows this, and Linux does so).
+//! While at least one packet in each `interval` has a queueing delay below `target`, CoDel drops nothing. Otherwise
+//! CoDel drops the next packet. The time to each further drop is `interval` divided by the square root of the number of
+//! drops so far. With `marks`, ECN-capable packets are marked instead of dropped (RFC 8289 §3 allows this, and Linux
+//! does so).
 
 use super::fifo::PacketFifo;
 use super::law::{CoDelParameters, ControlLaw, INTERVAL, MARKS, MTU, TARGET};
@@ -137,8 +138,8 @@ mod tests {
         assert_eq!(codel.dequeue(at(now), &mut Dropped::new()), None);
     }
 
-    /// RFC 8289 §5.3: with a constant backlog, the first drop must follow an interval of excess delay. The gaps to
-    /// further drops must be `interval / sqrt(count)`: 100, 70.7, 57.7, 50 … ms.
+    /// RFC 8289 §5.3: with a constant backlog, the first drop must follow after one interval of excess delay. The gaps
+    /// between later drops must be `interval / sqrt(count)`: 100, 70.7, 57.7, 50 … ms.
     #[test]
     fn a_queue_that_stands_is_dropped_from_by_the_control_law() {
         let mut expected = vec![200];
@@ -187,8 +188,8 @@ mod tests {
         assert!(dropped.is_empty());
     }
 
-    /// RFC 8289 §5.5: if the dropping state begins again within 16 intervals, it must start with the count that the
-    /// last dropping state reached. After 16 intervals, it must start with a count of one.
+    /// RFC 8289 §5.5: if the next dropping state begins within 16 intervals, it must start with the count that the last
+    /// dropping state reached. After 16 intervals, it must start with a count of one.
     #[test]
     fn it_begins_where_it_was_if_that_is_not_long_ago() {
         for (pause, expected) in [(200, 8), (1700, 1)] {

@@ -1,13 +1,15 @@
-//! DualPI2: two queues share one transmitter, and L4S traffic uses the one with the short delay (RFC 9332, appendix A).
+//! DualPI2: two queues share one transmitter, and L4S traffic uses the queue with the short delay (RFC 9332, appendix
+//! A).
 //!
-//! Packets marked ECT(1) or CE enter the L (low-latency) queue, all others the C (classic) queue. A
+//! Packets marked ECT(1) or CE enter the L (low-latency) queue, all other packets the C (classic) queue. A
 //! proportional-integral controller derives a base probability p' from the delay. Packets of the C queue are dropped or
 //! marked with probability p'^2. Packets of the L queue are marked with probability k p', where k is the coupling
-//! factor, or if their delay exceeds a threshold. Flows of either kind then get about the same rate.
+//! factor, or if their delay exceeds a threshold. A flow of the L queue and a flow of the C queue then get about the
+//! same rate.
 //!
-//! Each packet takes a random draw, as in Linux. The RFC's pseudocode instead adds up probabilities (`recur`). p' is
-//! updated only when a packet arrives or leaves, once for each update interval that has ended since the last update.
-//! The rules are those of the RFC's pseudocode (from memory), with details of Linux's sch_dualpi2.
+//! For each packet, a random number is drawn, as in Linux. The RFC's pseudocode instead adds up probabilities
+//! (`recur`). p' is updated only when a packet arrives or leaves, once for each update interval that has ended since
+//! the last update. The rules are those of the RFC's pseudocode (from memory), with details of Linux's sch_dualpi2.
 
 use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
@@ -120,8 +122,8 @@ struct DualPi2 {
     last_delay: f64,
     /// Time of the next update.
     updates_at: Time,
-    /// Bytes that the C queue may still send for its share of the link. A negative number means that the C queue has
-    /// sent more than its share.
+    /// Number of bytes that the C queue may still send for its share of the link. If the number is negative, the C
+    /// queue has sent more than its share.
     classic_credit: f64,
 }
 
@@ -185,7 +187,7 @@ impl DualPi2 {
     }
 
     /// Decides whether a packet of the C queue is dropped or marked. Marks the packet if needed; returns false if the
-    /// caller has to drop the packet.
+    /// caller must drop the packet.
     fn passes_classic(&mut self, packet: &mut Packet) -> bool {
         if self.is_short() || !self.draw(self.base * self.base) {
             return true;
@@ -197,7 +199,7 @@ impl DualPi2 {
     }
 
     /// Decides whether a packet of the L queue, which arrived at `arrived_at`, is dropped or marked. Marks the packet
-    /// if needed; returns false if the caller has to drop the packet.
+    /// if needed; returns false if the caller must drop the packet.
     fn passes_low(&mut self, now: Time, arrived_at: Time, packet: &mut Packet) -> bool {
         if !self.is_short() {
             let likelihood = self.coupling * self.base;
@@ -233,8 +235,8 @@ impl Queue for DualPi2 {
         self.advance(now);
         loop {
             let is_low = self.next_is_low();
-            // The packet must leave its queue before [`DualPi2::is_short`] is called, which counts only the packets
-            // left.
+            // The packet must leave its queue before [`DualPi2::is_short`] is called, because `is_short` must count
+            // only the packets that remain.
             let waiting = if is_low { &mut self.low } else { &mut self.classic };
             let (arrived_at, mut packet) = waiting.pop()?;
             let bytes = f64::from(packet.wire_bytes);
@@ -302,7 +304,7 @@ mod tests {
         Time::ZERO + MS * millis
     }
 
-    /// Returns two shares of `count` packets with this code point: the share that is marked, and the share that is
+    /// Returns two shares of `count` packets with the code point `ecn`: the share that is marked, and the share that is
     /// dropped. The base probability is fixed, and ten packets wait at each dequeue.
     fn fates(base: f64, ecn: Ecn, count: u32, settings: &[(&'static str, Value)]) -> (f64, f64) {
         let still = [("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))];

@@ -1,8 +1,8 @@
 //! One queue per flow, served by deficit round robin (Shreedhar and Varghese 1996; new flows before old ones: RFC 8290
 //! §4). The packets of all queues are stored in one vector.
 //!
-//! A hash (SplitMix64) of the flow's number, the packet's direction and the parameter `salt` chooses the queue. The salt
-//! is fixed, so that collisions are the same in every repetition. Real routers hash addresses and ports.
+//! A hash (SplitMix64) of the flow's number, the packet's direction and the parameter `salt` selects the queue. The
+//! salt is fixed, so that collisions are the same in every repetition. Real routers hash addresses and ports.
 
 use super::fifo::Front;
 use lasthop_base::{Parameter, Time, Unit, random};
@@ -38,7 +38,7 @@ const NONE: u32 = u32::MAX;
 
 pub(super) struct Flows {
     slots: Vec<PacketSlot>,
-    /// Index of the first free slot; its `next` is the second free slot.
+    /// Index of the first free slot. Its `next` is the index of the second free slot.
     free: u32,
     flows: Vec<FlowQueue>,
     /// Whether a flow whose queue was empty is served before the other flows.
@@ -191,7 +191,7 @@ impl Flows {
         std::iter::successors(first, move |one| slot(one.next)).map(|slot| &slot.packet)
     }
 
-    /// Removes the packet at a place of a flow's queue; place 0 is the first packet.
+    /// Removes the packet at a position of a flow's queue; position 0 is the first packet.
     pub(super) fn remove(&mut self, flow: u32, place: usize) -> Option<Packet> {
         if place == 0 {
             return self.pop(flow).map(|(_, packet)| packet);
@@ -217,8 +217,8 @@ impl Flows {
         Some(packet)
     }
 
-    /// Returns the flow with the most bytes in its queue; if several flows have as many bytes, the first of them. Scans
-    /// all queues, so call this only if the router is full.
+    /// Returns the flow with the most bytes in its queue; if several queues have equally many bytes, the first of these
+    /// flows. Scans all queues, so call this function only if the queue limit is exceeded.
     pub(super) fn longest_queue(&self) -> u32 {
         let mut longest_queue = 0;
         for (flow, queue) in self.flows.iter().enumerate() {
@@ -248,9 +248,9 @@ impl Flows {
         self.next_by(&mut |_, _| quantum, dequeue, &mut |_| ())
     }
 
-    /// As [`Flows::next`], but each flow may have turns of a different size. `quantum_of` returns the bytes of a flow's
-    /// next turn; its second argument is true if the flow has packets. `on_leave` is called when a flow leaves the
-    /// lists of active flows.
+    /// Dequeues like [`Flows::next`], but each flow may have turns of a different size. `quantum_of` returns the bytes
+    /// of a flow's next turn; its second argument is true if the flow has packets. `on_leave` is called when a flow
+    /// leaves the lists of active flows.
     #[inline(always)]
     pub(super) fn next_by(
         &mut self,
@@ -276,8 +276,8 @@ impl Flows {
                 return Some(packet);
             }
             self.drop_head(is_new);
-            // A new flow whose queue is empty first moves to the list of old flows. If such flows left the lists at
-            // once, they could starve old flows.
+            // A new flow whose queue is empty first moves to the list of old flows. Otherwise, flows that become empty
+            // and return as new flows could starve old flows.
             if is_new && self.old.head != NONE {
                 append(&mut self.old, &mut self.flows, flow);
             } else {

@@ -2,8 +2,8 @@
 //!
 //! Flows are hashed to queues. A queue that was empty is served before the other queues, so a flow that sends less than
 //! its share does not wait for other flows. Each turn allows `quantum` bytes (deficit round robin). Each queue runs
-//! CoDel (RFC 8289). If the router is full, half of the packets of the longest queue, at most 64, are dropped from its
-//! head (§4.1).
+//! CoDel (RFC 8289). If the queue limit is exceeded, half of the packets of the longest queue, at most 64, are dropped
+//! from its head (§4.1).
 //!
 //! # Differences from the RFC
 //! The `mtu` rule of RFC 8289 §5.6 applies to each queue, whereas Linux counts the bytes of all queues together. A turn
@@ -42,7 +42,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, _| Discipline::scheduled(FqCoDel::new(values)),
 };
 
-/// Largest number of packets that are dropped at once if the router is full.
+/// Largest number of packets that are dropped at once if the queue limit is exceeded.
 const BATCH: u32 = 64;
 
 struct FqCoDel {
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(flows, [1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3]);
     }
 
-    /// RFC 8290 §1.3, §4.2: a flow whose queue was empty must be served before the other flows. After that, the flow
+    /// RFC 8290 §1.3, §4.2: a flow whose queue was empty must be served before the other flows. Afterwards, the flow
     /// must pass through the list of old flows before it counts as new again.
     #[test]
     fn a_sparse_flow_comes_first_but_not_for_ever() {
@@ -162,8 +162,8 @@ mod tests {
         assert_eq!(leave(&mut queue), Some(2));
     }
 
-    /// RFC 8290 §4.1: the longest queue must lose half of its packets, at most 64, from its head. It must do so even if
-    /// a packet of another flow overfills the router.
+    /// RFC 8290 §4.1: half of the packets of the longest queue, at most 64, must be dropped from its head. This rule
+    /// must also apply if a packet of another flow exceeds the queue limit.
     #[test]
     fn the_fattest_flow_makes_room_for_all() {
         let mut queue = fq_codel(&[("packets", Value::Count(40))]);
@@ -177,8 +177,8 @@ mod tests {
         assert_eq!(put(&mut wide, 0, 1, 301).len(), 64);
     }
 
-    /// Each queue has its own CoDel state. A flow with a standing queue for 400 ms must lose packets; a flow that sends
-    /// one packet every 10 ms must not.
+    /// Each queue has its own CoDel state. Packets of a flow with a standing queue for 400 ms must be dropped. Packets
+    /// of a flow that sends one packet every 10 ms must not be dropped.
     #[test]
     fn only_who_builds_a_queue_is_dropped_from() {
         let (mut queue, mut dropped) = (fq_codel(&[]), Dropped::new());
@@ -195,7 +195,7 @@ mod tests {
             }
         }
         assert!(!dropped.is_empty() && dropped.iter().all(|(packet, _)| packet.flow.0 == 1));
-        assert!(waits <= 1, "{waits} ms behind the packet in transmission");
+        assert!(waits <= 1, "flow 2 waits for {waits} ms, more than one transmission");
         // RFC 8289 §5.3: the first drop follows one interval (100 ms) after the delay exceeds 5 ms. Further drops
         // follow at shorter intervals, so 400 ms have 3 to 20 drops.
         assert!((3..=20).contains(&dropped.len()), "{}", dropped.len());

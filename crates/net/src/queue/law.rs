@@ -37,7 +37,7 @@ pub(super) const MARKS: Parameter = Parameter {
     doc: "marks ECN-capable packets instead of dropping them",
 };
 
-/// Parameters of CoDel, shared by all queues of a router.
+/// Parameters of CoDel, shared by all queues of a discipline.
 pub(super) struct CoDelParameters {
     pub(super) target: Duration,
     pub(super) interval: Duration,
@@ -62,7 +62,7 @@ pub(super) struct ControlLaw {
     first_above: Option<Time>,
     /// Whether the queue is in the dropping state.
     is_dropping: bool,
-    /// Time of the next drop. Outside the dropping state, time of the drop that was planned last.
+    /// Time of the next drop. Outside the dropping state, time for which the last drop was planned.
     drops_at: Time,
     /// Number of drops in this dropping state.
     count: u64,

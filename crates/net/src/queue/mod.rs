@@ -1,5 +1,5 @@
-//! Queues that decide a packet's fate at dequeue, or that remove packets from their middle. A packet's fate is
-//! therefore unknown when the packet is enqueued.
+//! Queues that may drop a packet at dequeue, or that remove packets from their middle. When a packet is enqueued, it is
+//! therefore not known whether the packet will be dropped.
 
 mod cake;
 mod cbq;
@@ -21,11 +21,11 @@ pub use crate::discipline::{Build, Hosts, QueueContext};
 use lasthop_base::{Mechanism, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
-/// Dropped packets, with the reasons of the drops.
+/// Dropped packets, each with the reason for the drop.
 pub type Dropped = Vec<(Packet, LossReason)>;
 
-/// A queue in front of a transmitter. Each enqueued packet leaves the queue once: `dequeue` returns the packet, or a
-/// call adds it to its list `dropped`.
+/// A queue in front of a transmitter. Each enqueued packet leaves the queue once: either `dequeue` returns the packet,
+/// or a call appends the packet to `dropped`.
 pub trait Queue: Send {
     /// Enqueues or drops a packet. May also drop other packets.
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped);
@@ -59,7 +59,7 @@ pub trait Queue: Send {
     }
 }
 
-/// All queues that decide fates at dequeue, or that remove packets from their middle.
+/// All queues that may drop a packet at dequeue, or that remove packets from their middle.
 pub const ALL: &[Mechanism<Build>] = &[
     tag_drop::MECHANISM,
     cbq::MECHANISM,

@@ -1,11 +1,11 @@
 //! PIE: drops arriving packets with a probability from a proportional-integral controller of the delay (RFC 8033).
 //!
 //! Every `update`, the probability changes by `alpha` times the excess of the delay over the target, plus `beta` times
-//! the growth of the delay. While the probability is small, it changes in smaller steps (§4.2). After a quiet time, a
+//! the growth of the delay. The smaller the probability, the smaller these changes are (§4.2). After a quiet time, a
 //! burst passes without drops (§4.4). Between two drops, a minimum number of packets passes (§5.4). While the
 //! probability is above a threshold, ECN-capable packets are dropped instead of marked (§5.1).
 //!
-//! The delay is the time for which the last packet that left had waited (§4.3; Linux's default). With `estimator =
+//! The delay is the queueing delay of the last dequeued packet (§4.3; Linux's default). With `estimator =
 //! "departure_rate"`, the delay is the backlog divided by the departure rate, which is measured over 16 KB at a time
 //! (§5.2).
 //!
@@ -102,8 +102,8 @@ const THRESHOLD: u64 = 16_384;
 /// Weight of the latest measurement in the average departure rate (RFC 8033 §5.2).
 const WEIGHT: f64 = 0.25;
 
-/// Each pair has a probability and a divisor. While the drop probability is below the pair's probability, the
-/// controller's steps are divided by the divisor (RFC 8033 §4.2).
+/// Pairs of a probability and a divisor. While the drop probability is below the pair's probability, the changes of the
+/// drop probability are divided by the divisor (RFC 8033 §4.2).
 const STEPS: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
@@ -121,8 +121,8 @@ struct Pie {
     waiting: PacketFifo,
     estimator: Estimator,
     probability: f64,
-    /// Sum of the drop probabilities of the packets since the last drop. The comparison of this sum with two bounds
-    /// keeps the gap between two drops between a minimum and a maximum.
+    /// Sum of the drop probabilities of the packets since the last drop. Two bounds on this sum set a minimum and a
+    /// maximum for the gap between two drops.
     probability_sum: f64,
     /// Current delay, s.
     delay: f64,
@@ -185,7 +185,7 @@ impl Pie {
                 && self.last_delay == 0.0
                 && self.updates_at <= now
             {
-                // The state stays the same until the next packet, so the remaining updates are skipped.
+                // The state stays constant until the next packet arrives, so the remaining updates are skipped.
                 let missed = now.since(self.updates_at).as_nanos() / self.update.as_nanos();
                 self.updates_at += self.update * missed;
             }
@@ -391,8 +391,8 @@ mod tests {
     }
 
     /// RFC 8033 §4.1: no packet may be dropped if the old delay is below half the target and the probability is below
-    /// 20 %, or if at most two packets of mean size wait. In all cases, the sum of probabilities is 8.5, at which a
-    /// packet would otherwise be dropped (§5.4).
+    /// 20 %, or if at most two packets of mean size wait. In all cases of the test, the sum of probabilities is 8.5, at
+    /// which a packet would otherwise be dropped (§5.4).
     #[test]
     fn a_short_delay_or_a_short_queue_shields() {
         for (share, probability, packets, should_drop) in [

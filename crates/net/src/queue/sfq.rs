@@ -1,8 +1,8 @@
 //! Stochastic fair queueing (SFQ): one queue per flow, served in turn (McKenney 1990; deficit round robin: Shreedhar
 //! and Varghese 1996).
 //!
-//! If the router is full, the first packet of the longest queue is dropped. Linux drops the last packet of that queue,
-//! unless `headdrop` is set. Rehashing every few seconds (Linux's `perturb`) is not modelled.
+//! If the queue limit is exceeded, the first packet of the longest queue is dropped. Linux drops the last packet of
+//! that queue, unless `headdrop` is set. Rehashing every few seconds (Linux's `perturb`) is not modelled.
 
 use super::flows::{FLOWS, Flows, QUANTUM, SALT, hash};
 use super::{Build, Dropped, Queue};
@@ -98,7 +98,7 @@ mod tests {
         }
         let mut sent = [0i64; 2];
         for _ in 0..400 {
-            let left = queue.dequeue(at(0), &mut dropped).expect("both wait");
+            let left = queue.dequeue(at(0), &mut dropped).expect("packets of both flows must wait");
             sent[left.flow.0 as usize - 1] += i64::from(left.wire_bytes);
             assert!((sent[0] - sent[1]).abs() <= 1500 + 1500, "{sent:?}");
         }
@@ -116,7 +116,7 @@ mod tests {
         assert!([0, 3].contains(&victim.number), "{:?}", fates(&dropped));
         queue.enqueue(at(0), packet(6, 3, Ecn::NotEct), &mut dropped);
         let other = if victim.flow.0 == 1 { 2 } else { 1 };
-        assert_eq!(dropped[1].0.flow.0, other, "the flow with three packets loses one of them");
+        assert_eq!(dropped[1].0.flow.0, other, "the flow with three packets must lose a packet");
         assert_eq!(all(&mut queue, at(1)).len(), 5);
     }
 }

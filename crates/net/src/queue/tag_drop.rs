@@ -1,10 +1,9 @@
-//! Drop-tail with loss notices. For each dropped packet, a tagged packet (low priority) is dropped, too. The sender
-//! takes the loss of the tagged packet as a notice of the overflow (huang §3.B).
+//! Drop-tail with loss notices. For each dropped packet, a tagged packet (low priority) is dropped, too. From the loss
+//! of the tagged packet, the sender concludes that the queue has overflowed (huang §3.B).
 //!
 //! A dropped tagged packet is the notice for all losses since the last notice. If no tagged packet waits, the next
-//! tagged packet is dropped at its arrival, even if the queue has room for it. The packet that found the queue full is
-//! dropped, even if dropping the tagged packet makes room. If the packet that found the queue full is itself tagged,
-//! its drop is the notice.
+//! tagged packet is dropped at its arrival, even if the queue is not full. A packet that finds the queue full is
+//! dropped, even if the drop of a tagged packet makes room. If this packet is itself tagged, its drop is the notice.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;

@@ -88,7 +88,7 @@ impl Queue for TokenBucket {
     }
 
     fn ready_at(&self, _: Time) -> Time {
-        // The last `dequeue` has told the bucket the first packet's size.
+        // The last call of `dequeue` has passed the first packet's size to the bucket.
         if self.waiting.is_empty() { Time::NEVER } else { self.bucket.ready_again_at() }
     }
 

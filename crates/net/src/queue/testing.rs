@@ -26,7 +26,7 @@ pub(super) fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// Dequeues all packets at `now`. Returns their flows and numbers.
+/// Dequeues all packets at `now`. Returns each packet's flow and number.
 pub(super) fn all(queue: &mut dyn Queue, now: Time) -> Vec<(u32, u64)> {
     let mut dropped = Dropped::new();
     std::iter::from_fn(|| queue.dequeue(now, &mut dropped)).map(|one| (one.flow.0, one.number)).collect()

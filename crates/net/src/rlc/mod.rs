@@ -1,4 +1,4 @@
-//! RLC in acknowledged mode, which is selective repeat over transport blocks (3GPP TS 25.322, as far as koga §4.2 and
+//! RLC in acknowledged mode: selective repeat of PDUs in transport blocks (3GPP TS 25.322, as far as koga §4.2 and
 //! §5.2.1 use it).
 //!
 //! * `segmentation`: segmentation of SDUs into PDUs. `transmitter`: contents of a block, retransmissions and discards.
@@ -6,24 +6,26 @@
 //! * `status`: polls and status reports.
 //!
 //! Each transmission time interval (TTI) carries a block, whose size is the link's rate times the interval. The block
-//! is decoded at the interval's end. There is one event per block and none per PDU. When a block is sent, the
-//! simulation of the receiver therefore runs ahead to the block's arrival. If an interval is too short for a PDU, a
-//! block has one PDU and takes as many whole intervals as needed.
+//! is decoded at the interval's end. The simulation has one event per block, not one event per PDU. When a block is
+//! sent, the receiver is therefore simulated up to the block's arrival. If an interval is too short for a PDU, a block
+//! has one PDU and takes as many whole intervals as needed.
 //!
-//! With `status = "constant"` (the default), the outcome of each block is reported without errors. The report arrives a
-//! propagation delay and a constant time after the block, and does not use the other direction's capacity. With `status
-//! = "polled"`, the sender polls for status reports. Reports travel in the other direction's blocks, before data.
+//! With `status = "constant"` (the default), the outcome of each block is reported without errors. The report arrives
+//! one propagation delay and a constant time after the block, and does not use capacity of the opposite direction. With
+//! `status = "polled"`, the sender polls for status reports. The reports travel in the opposite direction's blocks,
+//! before data.
 //!
-//! Packets are segmented at arrival, and the queue limit counts unsent data. A queue that decides at dequeue
-//! (`tag_drop`, `cbq`) instead keeps packets until a block has room for them. A packet's `discard` lifetime then begins
-//! at its dequeue.
+//! Packets are segmented at arrival, and the queue limit counts unsent data. A queue discipline of the kind
+//! [`Discipline::Scheduled`], such as `tag_drop` or `cbq`, instead keeps packets until a block has room for them. A
+//! packet's `discard` lifetime then begins at its dequeue.
 //!
 //! # Not modelled
 //! Loss of a discard's announcement is not modelled: the announcement arrives with the next block, even if that block
 //! is lost. A block has at most one poll, on its last data PDU. A status report is one PDU. Missing PDUs for which the
-//! report's list has no room wait for the next report. The sender knows when a report was made. If a PDU was
-//! retransmitted after that time, the report does not cause another retransmission of the PDU. Sequence numbers do not
-//! wrap (TS 25.322 has 4096, and its sender may stall). For a recorded rate (`trace`), the mean rate applies.
+//! report's list has no room wait for the next report. Each report has the exact time at which the receiver made the
+//! report. If a PDU was retransmitted after that time, the report does not cause another retransmission of the PDU.
+//! Sequence numbers do not wrap (TS 25.322 has 4096, and its sender may stall). For a recorded rate (`trace`), the mean
+//! rate applies.
 
 mod parameters;
 mod receiver;
@@ -93,7 +95,7 @@ pub struct Rlc {
     transmitter: RlcTransmitter,
     receiver: RlcReceiver,
     polling: Option<Polling>,
-    /// Status reports about the other direction's data, which this direction has to send.
+    /// Status reports about the opposite direction's data, which this direction has to send.
     status_queue: VecDeque<Status>,
     counters: RlcCounters,
     free_at: Time,
@@ -156,17 +158,18 @@ impl Rlc {
         self.size
     }
 
-    /// Returns the end of a block that starts at `now`, if an interval is too short for one PDU.
+    /// Returns the end of a block that starts at `now`, if one interval is too short for a PDU. The block then has one
+    /// PDU and takes several intervals.
     #[cold]
     fn end_of_long_block(&self, now: Time) -> Time {
         let tti = u128::from(self.tti.as_nanos());
-        // The unit is bits times nanoseconds per second, so that all numbers are whole.
+        // `left` has the unit 10^-9 bits, so that all numbers are whole.
         let mut left = u128::from(self.pdu) * 8 * 1_000_000_000;
         let mut at = now;
         while at < Time::NEVER {
             let an_interval = u128::from(self.rate(at).bps()) * tti;
             let needed = left.div_ceil(an_interval.max(1));
-            // Each interval has the rate at its beginning.
+            // The rate at the beginning of an interval applies to the whole interval.
             let change = u128::from(self.service.change_after(at).since(at).as_nanos());
             let intervals = needed.min(change.div_ceil(tti).max(1));
             at += Duration::from_nanos(u64::try_from(intervals * tti).unwrap_or(u64::MAX));
@@ -194,7 +197,7 @@ impl Rlc {
         };
     }
 
-    /// Starts an interval. Handles reports, fills and sends a block, and passes the block's outcome to the receiver.
+    /// Starts an interval: handles reports, fills and sends a block, and passes the block's outcome to the receiver.
     fn send_block(&mut self, now: Time, out: &mut Vec<Output>) {
         let BlockSize { bytes, pdus: room, .. } = self.block_size(now);
         let ends = if bytes < self.pdu { self.end_of_long_block(now) } else { now + self.tti };
@@ -255,7 +258,7 @@ impl Rlc {
     }
 
     /// If the poll timer has expired and there is no other data, retransmits the last PDU to carry a poll. Returns true
-    /// if that PDU had already arrived, so that only the poll matters.
+    /// if that PDU had already arrived, so that only the poll matters to the receiver.
     fn poll_after_timeout(&mut self, now: Time) -> bool {
         let expired = self.polling.as_ref().is_some_and(|polling| polling.expires() <= now);
         expired
@@ -263,7 +266,7 @@ impl Rlc {
             && self.transmitter.retransmit_last(&mut self.discarded)
     }
 
-    /// Sends a block. The channel decides the loss of the whole block at once, or of each PDU separately.
+    /// Sends a block. The channel decides either on the loss of the whole block, or on the loss of each PDU separately.
     fn send(&mut self, transmission: &Transmission, contents: &BlockContents<'_>, out: &mut Vec<Output>) {
         let whole = self.loses_blocks.then(|| self.channel.transmit(transmission) == Reception::Lost);
         let mut any_lost = whole == Some(true);
@@ -378,7 +381,7 @@ impl BlockSize {
 }
 
 struct BlockContents<'a> {
-    /// Number of status PDUs, which report on the other direction's data.
+    /// Number of status PDUs, which report on the opposite direction's data.
     status: u64,
     ranges: &'a [PduRange],
     /// Whether the block repeats a PDU that has already arrived, only to carry a poll.

@@ -6,7 +6,7 @@ use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
 
 const LONGEST: Duration = Duration::from_secs(1000);
 
-/// The mechanism `rlc`; the module `rlc` describes it.
+/// Link layer `rlc`; the module `rlc` describes the model.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "rlc",

@@ -1,9 +1,9 @@
 //! The receiving side. The receiver reassembles SDUs, and delivers them in order or after the reordering timer WT (koga
 //! §4.4.2).
 //!
-//! The timer of a hole (consecutive missing SDUs) starts when a later SDU is complete. At its expiry, the hole is
-//! skipped, and all complete SDUs up to the next hole are delivered. The next hole has its own timer. A skipped SDU
-//! that arrives late is delivered as soon as it is complete.
+//! A hole is a range of consecutive missing SDUs. The timer of a hole starts when a later SDU is complete. When the
+//! timer expires, the receiver skips the hole, and delivers all complete SDUs up to the next hole. The next hole has
+//! its own timer. If a skipped SDU still arrives, the receiver delivers the SDU as soon as it is complete.
 
 use super::segmentation::Pdus;
 use crate::counters::RlcCounters;
@@ -15,14 +15,14 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReceptionState {
     Incomplete,
-    /// The SDU will never arrive, but the receiver does not know of the loss. The sender has discarded the SDU, or has
+    /// The SDU will never arrive, but the receiver has not detected the loss. The sender has discarded the SDU, or has
     /// dropped the SDU because the sender's buffer was full.
     NeverArrives {
         is_sender_discard: bool,
     },
     /// The SDU has been complete since this time, and waits for earlier SDUs.
     Complete(Time),
-    /// The SDU is delivered, or the receiver knows that the SDU is lost.
+    /// The SDU is delivered, or the receiver has detected that the SDU is lost.
     Done,
 }
 
@@ -114,8 +114,8 @@ impl RlcReceiver {
         self.remove_finished();
     }
 
-    /// Handles a discard by the sender. If `is_announced` is true, the receiver learns of the discard now. Otherwise
-    /// the loss is reported when WT expires, or never if the SDU was already skipped.
+    /// Handles a discard by the sender. If `is_announced` is true, the receiver is notified of the discard now.
+    /// Otherwise the loss is reported when WT expires, or never if the SDU was already skipped.
     pub(super) fn discard(
         &mut self,
         at: Time,
@@ -218,7 +218,7 @@ impl RlcReceiver {
         self.highest = self.highest.max(number + 1);
     }
 
-    /// Returns the earliest time since which a complete SDU has been waiting.
+    /// Returns the time at which the first of the waiting complete SDUs became complete.
     fn earliest_wait(&self) -> Option<Time> {
         if self.waiting == 0 {
             return None;

@@ -9,7 +9,7 @@ pub(super) struct Segmentation {
     concatenates: bool,
     /// Number of the first PDU that is not assigned to an SDU yet.
     next: u64,
-    /// Free bytes in the last assigned PDU, whose number is `next` minus one.
+    /// Number of free payload bytes in the last assigned PDU, whose number is `next` minus one.
     room: u64,
 }
 
@@ -18,8 +18,8 @@ impl Segmentation {
         Segmentation { payload: payload.max(1), concatenates, next: 0, room: 0 }
     }
 
-    /// Assigns PDUs to the next SDU, which has `bytes`, and returns them. PDUs with numbers below `sent` have already
-    /// been sent with padding, so they cannot hold the beginning of this SDU.
+    /// Assigns PDUs to the next SDU, whose size is `bytes`, and returns the range of these PDUs. PDUs with numbers
+    /// below `sent` have already been sent with padding, so they cannot hold the beginning of this SDU.
     pub(super) fn cut(&mut self, bytes: u32, sent: u64) -> Pdus {
         let shares = self.concatenates && self.room > 0 && sent < self.next;
         let start = self.next - u64::from(shares);

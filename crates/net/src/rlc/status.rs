@@ -4,17 +4,17 @@ use crate::peer_message::Status;
 use lasthop_base::{Duration, Time, Values};
 use std::collections::VecDeque;
 
-/// Bits of a status PDU's header and ACK field (TS 25.322 §9.2.1.5, §9.2.2.11.3).
+/// Size of a status PDU's header and ACK field, bits (TS 25.322 §9.2.1.5, §9.2.2.11.3).
 const STATUS_BITS: u64 = 4 + 16;
-/// Bits of a LIST field's type and length (TS 25.322 §9.2.2.11.4). After them come up to 15 pairs of a PDU number and a
-/// PDU count.
+/// Size of a LIST field's type and length, bits (TS 25.322 §9.2.2.11.4). Up to 15 pairs follow in the LIST field; a
+/// pair is a PDU number and a count of PDUs.
 const LIST_BITS: u64 = 8;
 const PAIRS_IN_LIST: u64 = 15;
 const PAIR_BITS: u64 = 16;
 /// Largest number of consecutive PDUs that one pair covers.
 pub(super) const PDUS_IN_PAIR: u64 = 16;
 
-/// Returns the number of pairs that fit into a status PDU of `bytes`, at least one.
+/// Returns the number of pairs that fit into a status PDU of `bytes`; the result is at least 1.
 pub(super) fn pairs_in(bytes: u64) -> u64 {
     let room = (8 * bytes).saturating_sub(STATUS_BITS);
     let full = LIST_BITS + PAIRS_IN_LIST * PAIR_BITS;
@@ -72,7 +72,7 @@ impl Polling {
         self.expires = Time::NEVER;
     }
 
-    /// Returns whether a block of `pdus` PDUs has to poll. `last` is true if the block empties the retransmission
+    /// Returns whether a block of `pdus` PDUs must carry a poll. `last` is true if the block empties the retransmission
     /// buffer or the transmission buffer.
     pub(super) fn should_poll(&mut self, now: Time, pdus: u64, last: bool) -> bool {
         if pdus == 0 {

@@ -50,8 +50,8 @@ pub(super) struct RlcTransmitter {
     retransmissions: VecDeque<PduRange>,
     /// Whether status is polled, so that one report covers many PDUs. If false, the outcome of each PDU is reported.
     polls: bool,
-    /// PDUs that arrived but are not reported yet, each with the time of its report. With polled status, the time is
-    /// instead the PDU's arrival time.
+    /// PDUs that arrived but are not reported yet, each with the time of the report. With polled status, each PDU
+    /// instead has its arrival time.
     acknowledgements: VecDeque<(Time, Pdus)>,
     /// PDUs that were lost but are not reported yet. The times have the same meaning as in `acknowledgements`.
     losses: VecDeque<(Time, PduRange)>,
@@ -87,7 +87,7 @@ impl RlcTransmitter {
         self.fresh.start
     }
 
-    /// Adds an SDU. An SDU without PDUs does not enter the buffer, but uses up a number.
+    /// Adds an SDU. An SDU without PDUs does not enter the buffer, but takes a sequence number.
     pub(super) fn push(&mut self, now: Time, bytes: u32, pdus: Pdus, counters: &mut RlcCounters) {
         let is_discarded = pdus.is_empty();
         self.sdus.push_back(Sdu {

@@ -12,7 +12,7 @@ use super::trace::OPPORTUNITY_BYTES;
 use crate::rayleigh::RayleighFading;
 use lasthop_base::{Rate, Stream};
 
-/// Parameters of a faded trace.
+/// Parameters of a trace whose rate fades.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FadingModel {
     /// Mean rate over the trace.
@@ -26,8 +26,8 @@ pub struct FadingModel {
 }
 
 impl FadingModel {
-    /// Returns a trace in Mahimahi's format, determined by the random stream. The last opportunity is at `millis`,
-    /// after which the trace repeats.
+    /// Returns a trace in Mahimahi's format. Equal parameters and equal random streams give equal traces. The last
+    /// delivery opportunity is at `millis`, after which the trace repeats.
     pub fn trace(&self, random: &mut Stream) -> Trace {
         let fading = RayleighFading::new(self.doppler_hz, random);
         let snr = libm::pow(10.0, self.snr_db / 10.0);
@@ -66,8 +66,8 @@ mod tests {
         assert!((mean / 2e6 - 1.0).abs() < 0.001, "{mean}");
         assert_eq!(trace, fading.trace(&mut Stream::named(1, "trace")));
         assert_ne!(trace, fading.trace(&mut Stream::named(2, "trace")));
-        // At 2 Mbit/s, a tenth of a second has 17 opportunities on average. Because the rate fades, some tenths must
-        // have less than a third of the average, and others more than 1.6 times the average.
+        // At 2 Mbit/s, a tenth of a second has 17 opportunities on average. Because the rate fades, some tenths of a
+        // second must have less than a third of the average, and some more than 1.6 times the average.
         let mut tenths = vec![0u32; 601];
         trace.millis().for_each(|stamp| tenths[(stamp / 100) as usize] += 1);
         assert!(tenths[..600].iter().any(|count| *count < 6) && tenths.iter().any(|count| *count > 28));

@@ -3,17 +3,18 @@
 //!
 //! After an idle time, a cellular network serves a sender at less than the saturated rate. CellReplay therefore makes
 //! two recordings at once: packet trains after pauses (the light trace), and a saturated link (the heavy trace,
-//! [`super::Trace`]). Each line of the light trace describes one train. Its numbers are the train's time, the one-way
-//! delay of the first packet, and the arrival of each later packet, all in ms.
+//! [`super::Trace`]). Each line of the light trace describes one packet train. A line has the time of the train, the
+//! one-way delay of the first packet, and the arrival of each later packet, all in ms.
 //!
-//! A packet that finds the link idle begins a train, with the base delay and the opportunities recorded at that time.
-//! Later packets use the train's opportunities, of 1400 bytes each. Packets that find no opportunity left enter the
-//! queue and are served by the heavy trace.
+//! A packet that finds the link idle begins a train. The train has the base delay and the delivery opportunities that
+//! were recorded at that time. Later packets use the train's opportunities, of 1400 bytes each. Packets that find no
+//! opportunity left enter the queue and are served by the heavy trace.
 //!
 //! # Differences
-//! Decisions use CellReplay's clock of whole milliseconds, but delays run from a packet's exact time. CellReplay's
-//! device takes packets of up to 1392 bytes; here a larger packet uses the rest of an opportunity and continues with
-//! the next (our construction). Traces begin at the start of the run, not at the first packet.
+//! Decisions use CellReplay's clock of whole milliseconds, but delays are added to a packet's exact arrival time.
+//! CellReplay's device takes packets of up to 1392 bytes; here a larger packet uses the rest of an opportunity and
+//! continues with the next opportunity (our construction). Traces begin at the start of the run, not at the first
+//! packet.
 
 use super::trace::{CELL_BYTES, LATEST_MILLIS, NANOS_PER_MILLI, PACKET_OVERHEAD, TraceError, TraceFault};
 use lasthop_base::{Duration, Time};
@@ -84,8 +85,8 @@ impl LightTrace {
         self.trains.len()
     }
 
-    /// Time in ms after which the trace repeats, which is the time of the last train. Only the base delay of the last
-    /// train is used.
+    /// Length of the trace, ms: the time of the last train, after which the trace repeats. Only the base delay of the
+    /// last train is used.
     pub fn length_millis(&self) -> u64 {
         self.trains.last().map_or(1, |train| train.at)
     }
@@ -193,7 +194,8 @@ pub struct Light {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Released {
     pub(crate) at: Time,
-    /// Whether the packet may bypass the queue and the heavy trace. The packet does so only if both are idle.
+    /// Whether the packet may bypass the queue and the heavy trace. The packet bypasses the queue only if no other
+    /// packet is in the queue or in transmission.
     pub(crate) bypasses_queue: bool,
 }
 
@@ -211,7 +213,7 @@ pub(crate) struct TrainCursor {
     next: usize,
     /// Remaining bytes of the current opportunity.
     left: u32,
-    /// Time in ms at which the last packet was released, before the delay by packet size was added.
+    /// Time in ms at which the last packet was released, without the delay by packet size.
     last_millis: u64,
     /// Latest release time in ms, including the delay by packet size.
     latest_millis: u64,
@@ -260,8 +262,8 @@ impl TrainCursor {
         };
         self.last_millis = millis + wait;
         let exact = if bypasses_queue {
-            // The release time counts from the exact start of the train. The packet's delay is at least its own base
-            // delay.
+            // The release time counts from the exact start of the train. The release is at least `base` or `wait` after
+            // `now`, whichever is shorter.
             (begun + duration_of(since + wait)).max(now + duration_of(self.base.min(wait)))
         } else {
             now + duration_of(wait)
@@ -269,8 +271,8 @@ impl TrainCursor {
         self.in_order(now, cost, exact, bypasses_queue)
     }
 
-    /// Takes the bytes of a packet from the train's opportunities, beginning with the first opportunity that is not
-    /// past.
+    /// Takes the bytes of a packet from the train's opportunities. Begins with the first opportunity at or after the
+    /// current time.
     fn charge(&mut self, since: u64, cost: u32) {
         let opportunities = self.light.trace.opportunities(self.train);
         while opportunities.get(self.next).is_some_and(|opportunity| since > u64::from(*opportunity)) {

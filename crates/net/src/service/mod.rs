@@ -41,7 +41,7 @@ impl Service {
         matches!(self, Service::Plan(plan) if plan.draws())
     }
 
-    /// Returns the rate at the beginning, or the mean rate if the link begins with an outage.
+    /// Returns the rate at the start of the run; if the run starts with an outage, the mean rate.
     pub(crate) fn first_rate(&self) -> Rate {
         match self.rate_at(Time::ZERO) {
             outage if outage.bps() <= 1 => self.mean_rate(),
@@ -58,8 +58,8 @@ impl Service {
         }
     }
 
-    /// Returns the bytes that can be served from the start of the run until `end`. For a trace, these are the bytes of
-    /// its opportunities.
+    /// Returns the number of bytes that can be served from the start of the run until `end`. For a trace, returns the
+    /// number of bytes of its opportunities.
     pub fn bytes_until(&self, end: Time) -> f64 {
         match self {
             Service::Rate(rate) => rate.bps() as f64 / 8.0 * end.as_secs(),
@@ -110,7 +110,8 @@ impl Server {
         }
     }
 
-    /// Serves a packet. `start` is the time at which the packet has arrived and the previous packet has been sent.
+    /// Serves a packet. `start` is the packet's arrival time or the end of the previous transmission, whichever is
+    /// later.
     #[inline]
     pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Served {
         let Server::Rate { rate, bytes: last, service_time } = self else {

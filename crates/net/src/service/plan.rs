@@ -1,4 +1,4 @@
-//! A planned rate, which is a list of steps with a rate and a length, repeated after the last step (koga §5.4.2, Fig.
+//! A planned rate: a list of steps, each with a rate and a length, repeated after the last step (koga §5.4.2, Fig.
 //! 5.8). A rate of `0 bit/s` is an outage. If a rate is a range, each repetition of the step draws a rate from the
 //! range.
 
@@ -37,7 +37,7 @@ impl RatePlan {
         RatePlan { steps: self.steps.clone().seeded(seed) }
     }
 
-    /// Returns the mean rate over one repetition of the plan. A range counts with its middle.
+    /// Returns the mean rate over one repetition of the plan. A range counts as its middle.
     pub fn mean_rate(&self) -> Rate {
         let bits = |(low, high, span): (PlannedRate, PlannedRate, Duration)| {
             (u128::from(low.0) + u128::from(high.0)) * u128::from(span.as_nanos()) / 2
@@ -54,7 +54,7 @@ impl RatePlan {
         (Rate::from_bps(rate.0), until)
     }
 
-    /// Returns the bytes that the plan allows from the start of the run until `end`.
+    /// Returns the number of bytes that the plan allows from the start of the run until `end`.
     pub(super) fn bytes_until(&self, end: Time) -> f64 {
         let bytes = |rate: PlannedRate, span: Duration| rate.0 as f64 / 8.0 * span.as_secs();
         let both = |(low, high, span)| 0.5 * (bytes(low, span) + bytes(high, span));
@@ -73,7 +73,7 @@ impl RatePlan {
     #[inline(never)]
     pub(super) fn serve(&self, start: Time, bytes: u32) -> Served {
         const NANOS: u128 = 1_000_000_000;
-        // The unit is bits times nanoseconds per second, so that all numbers are whole.
+        // `left` has the unit 10^-9 bits, so that all numbers are whole.
         let mut left = u128::from(bytes) * 8 * NANOS;
         let mut now = start;
         loop {
@@ -105,7 +105,7 @@ mod tests {
         // 1500 bytes at 64 kbit/s take 187.5 ms.
         let alone = plan.serve(secs(12), 1500);
         assert_eq!(alone.ends, secs(12) + Duration::from_micros(187_500));
-        // The first 20 s allow 560,000 bytes, the next 10 s 480,000 bytes, and the last 5 s 8,000 bytes a second.
+        // The first 20 s allow 560,000 bytes, the next 10 s 480,000 bytes, and the last 5 s 40,000 bytes.
         assert!((plan.bytes_until(secs(35)) - 1_080_000.0).abs() < 1e-6);
         // A packet of 12 000 bits starts 10 ms before the change. 3840 bits are sent before the change, and the other
         // 8160 bits take 127.5 ms at 64 kbit/s.

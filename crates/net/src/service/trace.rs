@@ -1,19 +1,19 @@
 //! Packet-delivery traces in Mahimahi's format (Winstein et al., NSDI 2013; Netravali et al., ATC 2015).
 //!
 //! Each line has one integer, a time in milliseconds; times do not decrease. Each line is an opportunity to deliver
-//! 1504 bytes (1500 and the TUN header). A packet uses its IP length plus 4 bytes. The next packet may use the rest of
-//! an opportunity only if that packet arrived before the opportunity. The trace repeats after its last time stamp.
+//! 1504 bytes (1500 bytes and the TUN header). A packet uses its IP length plus 4 bytes. If a packet leaves part of an
+//! opportunity unused, the next packet may use this part only if the next packet arrived before the opportunity.
 
 use super::Served;
 use lasthop_base::{Duration, Rate, Time};
 use std::fmt;
 use std::sync::Arc;
 
-/// Bytes of one opportunity.
+/// Size of one opportunity, bytes.
 pub const OPPORTUNITY_BYTES: u64 = 1504;
-/// Bytes of one opportunity of CellReplay's light traces and heavy traces.
+/// Size of one opportunity of CellReplay's light traces and heavy traces, bytes.
 pub const CELL_BYTES: u32 = 1400;
-/// Bytes that a packet uses in addition to its IP length.
+/// Number of bytes that a packet uses in addition to its IP length.
 pub(super) const PACKET_OVERHEAD: u64 = 4;
 pub(super) const NANOS_PER_MILLI: u64 = 1_000_000;
 
@@ -142,8 +142,8 @@ impl Trace {
     /// Returns the index of the first opportunity at or after `time`, repetitions included.
     fn first_from(&self, time: Time) -> u64 {
         let millis = time.as_nanos().div_ceil(NANOS_PER_MILLI);
-        // A time stamp equal to the trace's length is the last opportunity of one repetition, not the first of the
-        // next.
+        // A time stamp equal to the trace's length is the last opportunity of one repetition, not the first opportunity
+        // of the next repetition.
         let pass = millis.saturating_sub(1) / self.length_millis();
         let within = millis - pass * self.length_millis();
         pass * self.millis.len() as u64 + self.millis.partition_point(|stamp| *stamp < within) as u64

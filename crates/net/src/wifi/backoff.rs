@@ -2,7 +2,7 @@
 
 use lasthop_base::{Duration, Stream, Time, Values};
 
-/// State of the back-off. Slots are counted from the end of the interframe space (DIFS) that begins when the medium
+/// State of the back-off. Slots are counted from the end of the interframe space (DIFS), which begins when the medium
 /// becomes free.
 pub(super) struct Backoff {
     slot: Duration,
@@ -35,7 +35,7 @@ impl Backoff {
         free_at + self.space + self.slot * self.slots
     }
 
-    /// Handles the arrival of data at a station that had none.
+    /// Handles the arrival of data at a station without data.
     pub(super) fn on_new_data(&mut self, now: Time, free_at: Time) {
         // 802.11-2016 §10.3.4.2: a station that finds the medium busy draws a back-off, unless its back-off is already
         // running.

@@ -43,7 +43,7 @@ impl Load {
         self.next
     }
 
-    /// Draws the load station that gets the frame arriving now, and schedules the next arrival.
+    /// Draws the load station at which a frame arrives now, and schedules the next arrival.
     pub(super) fn next_station(&mut self, now: Time) -> usize {
         self.schedule_next(now);
         (self.random.uniform() * self.stations as f64) as usize

@@ -1,7 +1,7 @@
 //! The arbiter of a cell, which simulates the contention of the stations for the medium.
 //!
-//! The arbiter is an element without packets. It exchanges [`MediumMessage`]s with the directions of links. Directions
-//! with the same sender, such as an access point, share one back-off and take turns.
+//! The arbiter is a queueing element without packets. It exchanges [`MediumMessage`]s with link directions. Directions
+//! with the same sending node, such as an access point, share one back-off and take turns.
 
 use super::backoff::Backoff;
 use super::load::Load;
@@ -13,19 +13,19 @@ use lasthop_wire::{Backlog, Packet};
 
 pub(super) struct Arbiter {
     stations: Vec<Station>,
-    /// For each member, its station, and whether the member has data.
+    /// For each member, the index of its station, and whether the member has data.
     members: Vec<(usize, bool)>,
     load: Load,
     /// Index of the first load station.
     first_load: usize,
     free_at: Time,
     next: Time,
-    /// Stations that started to transmit at the same time. These stations form a round. Two or more stations in a round
-    /// collide.
+    /// Stations that started to transmit at the same time. These stations form a round. If a round has two or more
+    /// stations, their transmissions collide.
     round: Vec<usize>,
     /// Time at which the stations of the round started.
     round_at: Time,
-    /// Time at which the round's outcome (collision or success) is decided.
+    /// Time at which the round's result (collision or success) is decided.
     settles_at: Time,
 }
 
@@ -101,7 +101,7 @@ impl Arbiter {
         if has_data && !station.is_on_air { station.backoff.ends_at(self.free_at) } else { Time::NEVER }
     }
 
-    /// Plans the start of the next transmission. Call this only while no transmission is in progress.
+    /// Plans the start of the next transmission. Call this function only while no transmission is in progress.
     fn schedule_next(&mut self, now: Time) {
         let all = self.stations.iter().map(|station| self.begins_at(station));
         self.next = all.min().map_or(Time::NEVER, |first| first.max(now));
@@ -171,7 +171,8 @@ impl Arbiter {
         self.free_at = self.free_at.max(until);
     }
 
-    /// Decides whether the stations of the round collide. Call this after all stations of the round have started.
+    /// Decides whether the stations of the round collide. Call this function after all stations of the round have
+    /// started.
     fn settle_round(&mut self, out: &mut Vec<Output>) {
         let collides = self.round.len() > 1;
         for number in self.round.drain(..) {

@@ -4,16 +4,16 @@
 //! * `medium`: contention for the medium. `backoff`: the back-off of one station. `load`: stations that occupy
 //!   the medium, but carry no packets of a flow.
 //!
-//! A station with data waits until the medium has been free for DIFS. It then waits for a random number of slots, which
-//! count only while the medium is free. Stations that start in the same slot collide. A collision destroys all their
-//! frames, and each station then doubles the range of its random number. The `channel` decides for each frame of an
-//! aggregate separately whether the frame is lost. One ACK covers the aggregate, and lost frames are retransmitted in the next aggregate. The
-//! receiver delivers in order: packets after a missing frame wait until that frame arrives or is given up. The link's
-//! rate is the rate of frames over the air (for a trace, its mean rate).
+//! A station with data waits until the medium has been free for DIFS. The station then waits for a random number of
+//! slots, which count only while the medium is free. Stations that start in the same slot collide. A collision destroys
+//! all frames of these stations, and each station then doubles its contention window. For each frame of an aggregate,
+//! the `channel` decides separately whether the frame is lost. One ACK covers the aggregate, and lost frames are
+//! retransmitted in the next aggregate. The receiver delivers in order: packets after a missing frame wait until that
+//! frame arrives or is given up. The link's rate is the rate of frames over the air (for a trace, its mean rate).
 //!
 //! Links of one cell share the medium. All directions with the same sending node share a back-off, and take turns with
-//! one aggregate each (Linux's access points also have a queue per station). The link's propagation delay follows after
-//! the transmission over the air.
+//! one aggregate each (Linux's access points also have a queue per station). The link's propagation delay is added
+//! after the transmission over the air.
 //!
 //! # Not modelled
 //! Hidden stations, capture, RTS and CTS, rate adaptation and power saving are not modelled. Access categories exist
@@ -97,7 +97,7 @@ struct WifiDirection {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum DirectionState {
     /// The direction has nothing to send. The value is the time at which the queue may release a packet that it holds
-    /// back, as a shaper does. It is `Time::NEVER` if the queue is empty.
+    /// back, as a shaper does. The value is `Time::NEVER` if the queue is empty.
     Idle(Time),
     Contending,
     Starting(Time),
@@ -179,7 +179,7 @@ impl WifiDirection {
                 count += 1;
             }
         }
-        // The block ACK's window also limits the number of frames that the receiver buffers.
+        // The block ACK's window limits the number of frames that the receiver buffers, and so the length of `frames`.
         while count < self.max_frames
             && self.frames.len() < self.max_frames
             && (count == 0 || ends.since(first) < self.airtime)
@@ -217,7 +217,8 @@ impl WifiDirection {
                 _ => FrameState::ToSend,
             };
             if self.reports_failures && frame.state != FrameState::Arrived {
-                // The sender learns of the loss when the ACK ends, one SIFS and one ACK duration after the aggregate.
+                // The sender detects the loss when the ACK should have ended, one SIFS and one ACK duration after the
+                // aggregate.
                 let (before, since) = (frame.sent - 1, aggregate.ends);
                 let failures = TransmissionFailures { before, failed: 1, since, apart: self.sifs + self.ack };
                 out.push(Output::TransmissionFailed { packet: frame.packet, failures });

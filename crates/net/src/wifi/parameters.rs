@@ -6,7 +6,7 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
 const SHORT: Unit = Unit::Duration(Duration::ZERO, Duration::from_millis(10));
 
-/// The mechanism `wifi`; the module `wifi` describes it.
+/// Link layer `wifi`; the module `wifi` describes the model.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "wifi",

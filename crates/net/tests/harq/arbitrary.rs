@@ -1,5 +1,5 @@
-//! Tests with arbitrary parameters. Each SDU must arrive once or be lost once, SDUs must arrive in the configured
-//! order, and both ends must be idle at the end.
+//! Tests with arbitrary parameters. Each SDU must arrive once or be lost once, and SDUs must arrive in the configured
+//! order. When all SDUs have arrived or are lost, sender and receiver must be idle.
 
 use super::link::*;
 use lasthop_base::{Choice, Duration, Value};
@@ -75,8 +75,8 @@ proptest! {
         if word_of("order") != "none" {
             prop_assert!(link.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
         }
-        // `given_up` has the losses that the receiver notices later than they happen. Each such loss must be reported
-        // once, and must be unknown to the receiver before.
+        // `given_up` has the losses that the receiver detects later than they happen. Each such loss must be reported
+        // once. When the loss happened, its detection time must have been `Time::NEVER`.
         let mut given_up: Vec<u64> = link.given_up.iter().map(|(number, _)| *number).collect();
         given_up.sort_unstable();
         prop_assert!(given_up.windows(2).all(|pair| pair[0] < pair[1]));
@@ -88,9 +88,9 @@ proptest! {
     }
 }
 
-/// A status report may cross the sender's decision to give an SDU up: the report is made before, and received after.
-/// The report may answer the last poll. With a full window, the sender then needs a new poll before it can continue. (A
-/// random test found this case.)
+/// A status report may be made before the sender gives an SDU up, but received afterwards. The report may answer the
+/// last poll. With a full window, the sender then needs a new poll before it can continue. (A random test found this
+/// case.)
 #[test]
 fn a_late_status_does_not_stop_a_full_window() {
     let settings = [

@@ -1,4 +1,4 @@
-//! Test fixture: both directions of a link with hybrid ARQ, and the fates of packets.
+//! Test fixture: both directions of a link with hybrid ARQ, and the arrivals and losses of packets.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::{DirectionParts, LinkLayer};
@@ -39,7 +39,7 @@ pub fn packet(number: u64, wire_bytes: u32) -> Packet {
 
 pub type Settings<'a> = &'a [(&'static str, Value)];
 
-/// A link of 12 Mbit/s without propagation delay and without misread NACKs, otherwise with defaults.
+/// Configures a link of 12 Mbit/s without propagation delay and without misread NACKs, otherwise with defaults.
 pub fn config(settings: Settings<'_>, loss: f64) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(12_000_000)), Duration::ZERO);
     config.arq = Choice::named(harq::ALL, "harq");
@@ -65,7 +65,7 @@ pub fn element(config: &Config, channel: Box<dyn Channel>, seed: u64) -> Box<dyn
     }
 }
 
-/// Both directions of a link, and the fates of packets sent in the first direction.
+/// Both directions of a link, and the arrivals and losses of packets sent in the first direction.
 pub struct Link {
     pub sides: [Box<dyn Element>; 2],
     pub now: Time,
@@ -77,7 +77,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Builds a link whose reverse direction loses nothing.
+    /// Builds a link whose reverse direction is lossless.
     pub fn new(config: &Config, seed: u64) -> Link {
         let channel = (config.channel.build)(&config.channel.values, Stream::named(seed, "channel"));
         Link::with(config, channel, seed)
@@ -106,8 +106,8 @@ impl Link {
         self.dispatch(0, out);
     }
 
-    /// Runs both directions until `until`. As in the engine, the earlier deadline is handled first; at equal deadlines,
-    /// the first direction is.
+    /// Runs both directions until `until`. As in the engine, the earlier deadline is handled first. At equal deadlines,
+    /// the first direction is handled first.
     pub fn run(&mut self, until: Time) {
         let mut out = Vec::new();
         loop {
@@ -116,7 +116,7 @@ impl Link {
             if due > until {
                 return;
             }
-            assert!(due >= self.now, "a deadline is in the past");
+            assert!(due >= self.now, "deadlines must not be in the past");
             self.now = due;
             self.sides[side].handle_timeout(due, &mut out);
             self.dispatch(side, std::mem::take(&mut out));

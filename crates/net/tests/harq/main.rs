@@ -1,4 +1,4 @@
-//! Tests hybrid ARQ under RLC: losses, delays and rates against theory, and the fates of single SDUs.
+//! Tests hybrid ARQ under RLC: losses, delays and rates against theory, and times of single SDUs.
 
 mod arbitrary;
 mod link;
@@ -41,7 +41,7 @@ fn close(value: f64, expected: f64, error: f64, what: &str) {
     assert!((value - expected).abs() < 5.0 * error, "{what}: {value} instead of {expected} ± {error}");
 }
 
-/// A backlog of whole blocks is sent in unacknowledged mode. A block must be lost if all of its transmissions fail, or
+/// Whole blocks are sent back to back in unacknowledged mode. A block must be lost if all of its transmissions fail, or
 /// if a NACK is misread. The number of blocks delivered per slot must be 1 - loss, divided by the mean number of
 /// transmissions.
 #[test]
@@ -118,7 +118,7 @@ fn harq_reorders_and_rlc_puts_in_order() {
         let numbers = link.numbers();
         let late = numbers.windows(2).filter(|pair| pair[0] > pair[1]).count();
         let in_order = order != "none";
-        assert_eq!(late == 0, in_order, "{order}: {late} late ones");
+        assert_eq!(late == 0, in_order, "{order}: {late} SDUs out of order");
         assert_eq!(in_order, link.counters().late == 0);
         assert_eq!(link.counters().waited > Duration::ZERO, in_order, "{order}");
         let mut sorted = numbers.clone();
@@ -137,7 +137,8 @@ fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
     link.run(at(1000));
     assert_eq!(link.lost, [(1, Time::NEVER, LossReason::Channel)]);
     assert_eq!(link.given_up, [(1, at(53))]);
-    // The three retransmissions of the lost block use slots 9, 17 and 25. Each of them delays all later SDUs by a slot.
+    // The three retransmissions of the lost block use slots 9, 17 and 25. Each retransmission delays all later SDUs by
+    // one slot.
     let sent = |number: u64| {
         let later = [9, 17, 25].iter().filter(|slot| number + 1 > **slot).count() as u64;
         let slot = (number..)
@@ -164,8 +165,8 @@ fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
 }
 
 /// SDU 1 is lost in slot 1, and HARQ does not retransmit. At 3 ms, SDU 2 reveals the hole, and t-Reassembly ends at 23
-/// ms. The status report uses the slot from 23 to 24 ms in the other direction. The forward slot of 24 ms begins before
-/// the report is handled, so SDU 1 uses the slot from 25 to 26 ms.
+/// ms. The status report uses the slot from 23 to 24 ms in the opposite direction. The forward slot that begins at 24
+/// ms is filled before the report is handled, so SDU 1 uses the slot from 25 to 26 ms.
 #[test]
 fn a_status_brings_a_lost_block_back() {
     let settings =
@@ -173,9 +174,9 @@ fn a_status_brings_a_lost_block_back() {
     let mut link = Link::with(&config(&settings, 0.0), losing(&[1]), 1);
     (0..40).for_each(|number| link.offer(at(number), number, WHOLE));
     link.run(at(1000));
-    // Each block empties the buffer, so each block polls. One status report must follow for SDU 0, and one when SDU 1
-    // is known to be missing. t-StatusProhibit must delay the next report until SDU 1 has arrived. Otherwise that
-    // report would request SDU 1 again.
+    // Each block empties the buffer, so each block polls. One status report must follow for SDU 0, and one status
+    // report when SDU 1 counts as lost. t-StatusProhibit must delay the next report until SDU 1 has arrived. Otherwise
+    // the next report would request SDU 1 again.
     assert_eq!(link.statuses[..2], [at(1), at(23)]);
     assert_eq!(link.numbers(), (0..40).collect::<Vec<_>>());
     let when = |number: usize| link.arrived[number].1;
@@ -193,7 +194,7 @@ fn a_lost_poll_is_sent_again() {
     link.run(at(10_000));
     assert_eq!(link.arrived, [(0, at(121))]);
     assert_eq!((link.counters().polls, link.counters().statuses), (2, 1));
-    assert_eq!(link.sides[0].poll_timeout(), Time::NEVER, "all data is acknowledged");
+    assert_eq!(link.sides[0].poll_timeout(), Time::NEVER, "all data must be acknowledged");
     assert_eq!(link.sides[1].poll_timeout(), Time::NEVER);
 }
 
@@ -235,8 +236,8 @@ fn in_acknowledged_mode_nothing_is_lost() {
     }
 }
 
-/// Four processes with a round trip of eight slots can use only every other slot. At 64 kbit/s a slot has 8 bytes, so
-/// the bytes of several slots must be saved up for a block.
+/// Four processes with a round trip of eight slots can use only every other slot. At 64 kbit/s a slot has 8 bytes, so a
+/// block must use the bytes of several slots.
 #[test]
 fn processes_and_low_rates() {
     let mut link = Link::new(&config(&[count("processes", 4)], 0.0), 1);
@@ -267,13 +268,16 @@ fn an_outage_by_plan() {
         let quiet = |time: &Time| (time.as_nanos() % 150_000_000) as f64 / 1e6;
         if all {
             // The last block before an outage must be decoded no later than the end of the last slot with service.
-            assert!(link.arrived.iter().all(|(_, at)| quiet(at) <= 100.0), "nothing arrives in an outage");
+            assert!(
+                link.arrived.iter().all(|(_, at)| quiet(at) <= 100.0),
+                "packets must not arrive in an outage"
+            );
         }
     }
 }
 
-/// The trace has opportunities of 1504 bytes at 5, 5, 5 and 10 ms. Packets must arrive at the ends of slots, at these
-/// times.
+/// The trace has opportunities of 1504 bytes at 5, 5, 5 and 10 ms. Packets must arrive at these times, which are ends
+/// of slots.
 #[test]
 fn a_recorded_rate_fills_the_slots() {
     let mut config = config(&[word("mode", "um")], 0.0);
@@ -285,8 +289,8 @@ fn a_recorded_rate_fills_the_slots() {
     assert_eq!(times, [5, 5, 5, 10, 15, 15, 15, 20].map(at));
 }
 
-/// A backlog of 1600 blocks with one PDU each must poll after the configured number of PDUs or bytes, and with the last
-/// PDU.
+/// The sender has 1600 blocks with one PDU each to send. It must poll after the configured number of PDUs or bytes, and
+/// with the last PDU.
 #[test]
 fn polls_come_by_pdus_and_by_bytes() {
     for (pdus, bytes, polls) in [(16, 0, 100), (0, 15_000, 160), (16, 15_000, 160), (0, 0, 1)] {
@@ -299,7 +303,7 @@ fn polls_come_by_pdus_and_by_bytes() {
 }
 
 /// The window holds four SDUs, which use four slots. The fourth SDU must poll, because the window is full. The status
-/// report uses the fifth slot of the other direction, so four SDUs arrive every five slots.
+/// report uses the fifth slot of the opposite direction, so four SDUs arrive every five slots.
 #[test]
 fn a_full_window_polls() {
     let settings = [count("window", 4), time("t_status_prohibit", Duration::ZERO)];

@@ -1,4 +1,4 @@
-//! Test fixture that runs a Wi-Fi cell without an engine. It passes the messages between directions and medium.
+//! Test fixture that runs a Wi-Fi cell without an engine. It passes the messages between the directions and the medium.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::peer_message::{MediumMessage, PeerMessage};
@@ -56,8 +56,8 @@ pub(crate) fn run_cell(directions: &[Direction<'_>], end: Time) -> AirStatistics
     run_cell_of(1500, directions, end)
 }
 
-/// Runs a cell until `end`, as the engine does. The element with the earliest deadline comes first; at equal deadlines,
-/// the medium comes last.
+/// Runs a cell until `end`, as the engine does. The element with the earliest deadline is handled first; at equal
+/// deadlines, the medium is handled last.
 pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> AirStatistics {
     let name = |number: usize| format!("direction {number}");
     let stream = |number: usize| Stream::named(3, &name(number));
@@ -99,7 +99,7 @@ pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -
         }
         let due = all.iter().map(|element| element.poll_timeout());
         let (at, number) = due.zip(0..).min().expect("elements");
-        assert!(at >= now, "time never decreases");
+        assert!(at >= now, "time must never decrease");
         now = at;
         if now > end {
             return statistics;
@@ -120,7 +120,7 @@ fn dispatch(
     for output in out.drain(..) {
         match output {
             Output::Arrives { packet, at } => {
-                assert!(at >= now, "nothing arrives in the past");
+                assert!(at >= now, "packets must not arrive in the past");
                 statistics.arrived[number].push((packet.number, at));
             }
             Output::Lost { .. } => statistics.lost[number] += 1,

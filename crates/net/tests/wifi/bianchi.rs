@@ -8,7 +8,7 @@ use lasthop_net::service::Service;
 
 /// Returns the configuration of Bianchi 2000, §V. The rate is 1 Mbit/s. Frames have 8184 bits of payload, a MAC header
 /// of 272 bits and a PHY header of 128 bits. ACKs have 112 bits and a PHY header of 128 bits. Slots last 50 us, SIFS 28
-/// us and DIFS 128 us. The windows are those of Fig. 6, W = 32 and m = 5.
+/// us and DIFS 128 us. The contention windows are those of Fig. 6, W = 32 and m = 5.
 pub(crate) fn bianchis(more: &[(&'static str, Value)]) -> Config {
     let us = |micros| Value::Duration(Duration::from_micros(micros));
     let mut settings = vec![
@@ -39,13 +39,13 @@ pub(crate) fn bianchi(n: i32) -> (f64, f64) {
     // This form of Eq. 9 has no singularity at p = 1/2, where p is the collision probability.
     let sum = |p: f64| (0..m).map(|stage| (2.0 * p).powi(stage)).sum::<f64>();
     let tau_of = |p: f64| 2.0 / (1.0 + w + p * w * sum(p));
-    // 1 - (1 - tau)^(n - 1) rises with tau, and tau falls with p. The equation therefore has one root.
+    // 1 - (1 - tau)^(n - 1) rises with tau, and tau falls with p. The equation therefore has only one root.
     let p = root(|p| 1.0 - (1.0 - tau_of(p)).powi(n - 1) - p);
     (p, tau_of(p))
 }
 
-/// Returns the payload's share of the rate (Eq. 13). A collision here lasts as long as a success, ACK time included,
-/// because of 802.11's EIFS. The paper's T_c, the time of a collision, excludes the ACK time.
+/// Returns the throughput of payload as a share of the rate (Eq. 13). A collision here lasts as long as a success, ACK
+/// time included, because of 802.11's EIFS. In the paper, the time of a collision, T_c, excludes the ACK time.
 pub(crate) fn bianchis_throughput(n: i32) -> f64 {
     let tau = bianchi(n).1;
     let some = 1.0 - (1.0 - tau).powi(n);
@@ -53,13 +53,13 @@ pub(crate) fn bianchis_throughput(n: i32) -> f64 {
     some * one * f64::from(8 * PAYLOAD) / ((1.0 - some) * 50.0 + some * BUSY)
 }
 
-/// Bianchi's model with DCF's back-off, which does not count busy slots (Tinnirello, Bianchi, Xiao, IEEE TVT 59(3),
-/// 2010, explain why; the sums are ours). A station that draws 0 after its own transmission sends at once, without
-/// collision. A station that draws another number waits for that many idle slots. Returns the throughput, and the share
-/// of transmissions that collide.
+/// Computes Bianchi's model with DCF's back-off, which does not count busy slots (Tinnirello, Bianchi, Xiao, IEEE TVT
+/// 59(3), 2010, explain the reason; the sums are our own). A station that draws 0 after its own transmission sends at
+/// once, without collision. A station that draws another number waits for that many idle slots. Returns the throughput,
+/// and the share of transmissions that collide.
 pub(crate) fn dcf(n: i32) -> (f64, f64) {
     // Returns two rates of a station, in transmissions per idle slot: the rate of transmissions that follow idle slots,
-    // and the rate of transmissions that follow the station's previous transmission at once.
+    // and the rate of transmissions that directly follow the station's previous transmission.
     let rates = |p: f64| {
         let (mut visits, mut sent, mut at_once, mut slots) = (1.0, 0.0, 0.0, 0.0);
         for stage in 0..=5 {

@@ -14,7 +14,7 @@ use lasthop_net::{Config, arq};
 const SECOND: Time = Time::from_nanos(1_000_000_000);
 
 /// A single station sends single frames. Each frame must take 417.6 us: DIFS 34 us, on average 7.5 slots of 9 us,
-/// preamble 40 us, frame 228.1 us, SIFS 16 us and ACK 32 us. Aggregates are limited to 64 frames or 4 ms, in which 17.5
+/// preamble 40 us, frame 228.1 us, SIFS 16 us and ACK 32 us. Aggregates are limited to 64 frames or 4 ms. In 4 ms, 17.5
 /// frames are sent. A frame that starts within 4 ms is included, so an aggregate must have 18 frames, which take 4296
 /// us with overhead.
 #[test]
@@ -36,7 +36,8 @@ fn a_station_alone_has_the_medium() {
 
 /// Bianchi 2000, Eq. 7 and 9, for two stations with windows of 16 to 1024. The collision probability p equals tau, the
 /// probability of sending in a slot: `p = tau = 2 (1 - 2p) / ((1 - 2p) 17 + 16 p (1 - (2p)^6))`. Bianchi's model counts
-/// busy slots as back-off slots, but DCF does not, so collisions must be slightly rarer. The bound is a fifth.
+/// busy slots as back-off slots, but DCF does not. Collisions must therefore be slightly rarer than in the model. The
+/// bound is 20 %.
 #[test]
 fn two_stations_share_and_collide_as_bianchi_says() {
     let end = Time::ZERO + Duration::from_secs(30);
@@ -50,17 +51,18 @@ fn two_stations_share_and_collide_as_bianchi_says() {
         let share = collisions / begun.len() as f64;
         assert!((share / p - 1.0).abs() < 0.2, "{share} instead of {p}");
     }
-    // The numbers of frames of both stations must differ by at most five standard errors of a fair coin.
+    // The difference between the two stations' numbers of frames must be at most five standard errors, as for a fair
+    // coin.
     let (one, other) = (statistics.arrived[0].len() as f64, statistics.arrived[1].len() as f64);
     assert!((one - other).abs() < 5.0 * (one + other).sqrt(), "{one} and {other}");
     let alone = run(&config(&[("frames", Value::Count(1))], 0.0), [true, false], end).arrived[0].len() as f64;
-    // Two stations have less back-off but more collisions than one. Together they must have about the throughput of one
-    // station.
+    // Two stations have less back-off, but more collisions, than one station. Together they must have about the
+    // throughput of one station.
     assert!(((one + other) / alone - 1.0).abs() < 0.1, "{one} and {other}, {alone} alone");
 }
 
-/// Lost frames must be retransmitted with the next aggregate, and frames must arrive in order. A share of 0.3^n must be
-/// given up after n transmissions.
+/// Lost frames must be retransmitted with the next aggregate, and frames must arrive in order. With a loss probability
+/// of 0.3, a share of 0.3^n of the frames must be given up after n transmissions.
 #[test]
 fn lost_frames_come_again_in_order() {
     for (transmissions, loss) in [(7, 0.3f64.powi(7)), (2, 0.09)] {

@@ -27,8 +27,8 @@ fn saturated_stations_are_bianchis() {
 }
 
 /// Heusse et al., INFOCOM 2003: all stations have equal access to the medium. A station at 1 Mbit/s must therefore
-/// reduce the throughput of stations at 11 Mbit/s to its own. The expected value is that of Bianchi's model in which
-/// the slow station's frames take longer.
+/// reduce the throughput of each station at 11 Mbit/s to its own throughput. The expected value is that of Bianchi's
+/// model, extended by longer frames of the slow station.
 #[test]
 fn one_slow_station_makes_all_slow() {
     let slow = bianchis(&[]);
@@ -50,7 +50,10 @@ fn one_slow_station_makes_all_slow() {
     let statistics = run_cell_of(PAYLOAD, &all_fast, seconds(200));
     let without = alone * f64::from(8 * PAYLOAD) / (silent * 50.0 + (1.0 - silent) * fast_busy);
     let measured = throughput(&statistics, 1..2, 200);
-    assert!((measured / without - 1.0).abs() < 0.04, "{measured} instead of {without} without the slow one");
+    assert!(
+        (measured / without - 1.0).abs() < 0.04,
+        "{measured} instead of {without} without the slow station"
+    );
     assert!(measured > 2.0 * each[1]);
 }
 
@@ -63,13 +66,13 @@ fn an_access_point_is_one_of_them() {
     let directions: Vec<Direction<'_>> = (0..5).map(|_| (&config, 0, true)).chain(up).collect();
     let statistics = run_cell_of(PAYLOAD, &directions, seconds(600));
     let [down, all] = [0..5, 0..8].map(|some| throughput(&statistics, some, 600));
-    assert!((down / all - 0.25).abs() < 0.01, "the share of the accesses is {}", down / all);
+    assert!((down / all - 0.25).abs() < 0.01, "share of the access point's accesses: {}", down / all);
     assert!((all / bianchis_throughput(4) - 1.0).abs() < 0.01, "{all}");
     let counts: Vec<usize> = statistics.arrived[..5].iter().map(Vec::len).collect();
     assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
 }
 
-/// Saturated load stations must take as much of the medium as stations with packets.
+/// Saturated load stations must take as large a share of the medium as stations with packets.
 #[test]
 fn load_takes_what_stations_take() {
     let access = Value::Duration(Duration::from_micros(128 + 272 + 8184 + 28 + 240));
@@ -85,9 +88,9 @@ fn load_takes_what_stations_take() {
     }
 }
 
-/// The load stations have Poisson arrivals with a load of 30 % or 50 %, that is, 300 or 500 accesses of 1 ms a second.
-/// Each access also has a DIFS, and collisions cause further accesses. The station must get the remaining time, with
-/// 417.6 us per frame. With a load of 0, it must get all of the time.
+/// The load stations have Poisson arrivals with a load of 30 % or 50 %: 300 or 500 accesses of 1 ms per second. Each
+/// access also has a DIFS, and collisions cause additional accesses. The station with packets must get the remaining
+/// time, with 417.6 us per frame. With a load of 0, the station with packets must get all of the time.
 #[test]
 fn a_share_of_the_time_is_taken() {
     let of = |load, stations| {
@@ -103,14 +106,15 @@ fn a_share_of_the_time_is_taken() {
     };
     let alone = run(&config(&[("frames", Value::Count(1))], 0.0), [true, false], seconds(20));
     let none = run_cell(&[(&of(0.0, 5), 0, true)], seconds(20));
-    assert!(none.arrived[0] == alone.arrived[0], "arrivals are the same as without load stations");
+    assert!(none.arrived[0] == alone.arrived[0], "arrivals must be those without load stations");
     for load in [0.3, 0.5] {
         let statistics = run_cell(&[(&of(load, 1), 0, true)], seconds(50));
         let collisions = (statistics.begun[0].len() - statistics.arrived[0].len()) as f64 / 50.0;
         let own = statistics.arrived[0].len() as f64 / 50.0 * 417.6e-6;
         let others = (1000.0 * load + collisions) * 1034e-6;
         assert!((own + others - 1.0).abs() < 0.02, "{own} and {others}");
-        // If both stations wait for the medium, they start together in about one of ten cases.
+        // If the station with packets and the load station wait for the medium at the same time, they start together in
+        // about one of ten cases.
         assert!(collisions > 20.0 && collisions < 100.0, "{collisions} a second");
     }
 }

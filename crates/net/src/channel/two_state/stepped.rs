@@ -42,8 +42,8 @@ impl Stepped {
     fn change_state(&mut self) {
         self.is_bad = !self.is_bad;
         let mean = if self.is_bad { self.bad } else { self.good };
-        // An exponential length, rounded up to whole steps, is geometric: each step leaves the state with probability 1
-        // - exp(-1 / mean).
+        // An exponential length, rounded up to whole steps, has a geometric distribution: each step leaves the state
+        // with probability 1 - exp(-1 / mean).
         let stay = libm::floor(self.states.exponential(mean));
         self.until = self.until.saturating_add(stay as u64).saturating_add(1);
     }

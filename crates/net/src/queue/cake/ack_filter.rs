@@ -1,5 +1,5 @@
-//! CAKE's ACK filter: a TCP packet that joins a flow's queue removes a pure ACK in the queue that the packet makes
-//! redundant (tc-cake(8), `ack-filter`; rules of Linux's sch_cake, described).
+//! CAKE's ACK filter. An arriving TCP packet may make a pure ACK in its flow's queue redundant; the filter removes this
+//! ACK (tc-cake(8), `ack-filter`; rules of Linux's sch_cake, described).
 //!
 //! A queued ACK is redundant if all of this holds:
 //!
@@ -7,12 +7,13 @@
 //! * Neither its ACK number nor its timestamps exceed those of the new packet.
 //! * The new packet SACKs all that the ACK SACKs, and acknowledges or SACKs more: a duplicate ACK is not redundant.
 //!
-//! The filter removes the first redundant ACK of the queue if the queue has a second one with the same ECE and CWR. In the
-//! aggressive mode, a single redundant ACK is removed, too, if the new packet follows directly and has the same ECE and
-//! CWR.
+//! The filter removes the first redundant ACK of the queue if the queue has a second redundant ACK with the same ECE
+//! and CWR. In the aggressive mode, the filter also removes a single redundant ACK if the new packet follows directly
+//! and has the same ECE and CWR.
 //!
 //! # Not modelled
-//! The filter also sees flows with `opaque = true`: a queue does not know of encrypted headers.
+//! The filter also reads the headers of flows with `opaque = true`, although a real queue could not read encrypted
+//! headers.
 
 use lasthop_wire::{Body, Flags, Packet, Segment};
 
@@ -36,7 +37,7 @@ impl AckFilter {
         }
     }
 
-    /// Position of the ACK that `new` makes redundant. `queue` has the packets before `new`, in order.
+    /// Returns the position of the ACK that `new` makes redundant. `queue` has the packets before `new`, in order.
     pub(super) fn redundant<'a>(
         self,
         queue: impl Iterator<Item = &'a Packet>,
@@ -51,7 +52,7 @@ impl AckFilter {
             if packet.flow != new.flow || packet.forward != new.forward {
                 continue;
             }
-            // A change of ECE or CWR is information that must stay.
+            // A change of ECE or CWR is information for the sender, so the ACK with this change must stay.
             first = first.filter(|(_, flags)| *flags == ecn_flags(segment));
             if !is_made_redundant(segment, by) {
                 continue;
@@ -116,8 +117,8 @@ mod tests {
         filter.redundant(queue.iter(), new)
     }
 
-    /// The first of two redundant ACKs goes, so that one stays. The aggressive filter also removes a single one directly
-    /// before the new packet.
+    /// The filter must remove the first of two redundant ACKs, so that one stays. The aggressive filter must also
+    /// remove a single redundant ACK directly before the new packet.
     #[test]
     fn one_redundant_ack_stays() {
         let (one, two, three) = (ack(1000, &[]), ack(2000, &[]), ack(3000, &[]));
@@ -126,11 +127,11 @@ mod tests {
             assert_eq!(found(filter, &[one, two], &three), Some(0));
             assert_eq!(found(filter, &[one], &two), single);
             let data = with(ack(1000, &[]), |it| it.len = 100);
-            assert_eq!(found(filter, &[one, data], &two), behind, "data between the two");
+            assert_eq!(found(filter, &[one, data], &two), behind, "data is between the two ACKs");
         }
     }
 
-    /// Sequence numbers wrap.
+    /// Comparisons of ACK numbers must allow for the wrapping of sequence numbers.
     #[test]
     fn numbers_wrap() {
         let old = ack(u32::MAX - 500, &[]);
@@ -138,8 +139,8 @@ mod tests {
         assert_eq!(found(AckFilter::Aggressive, &[ack(500, &[])], &old), None);
     }
 
-    /// Duplicate ACKs are needed for loss detection. An ACK with less SACK information than a later one with the same
-    /// number is redundant; an ACK whose SACK blocks the later ACK lacks is not.
+    /// Duplicate ACKs must stay, because loss detection needs them. If two ACKs have the same ACK number, the earlier
+    /// ACK is redundant only if the later ACK has all SACK blocks of the earlier ACK and more.
     #[test]
     fn loss_reports_stay() {
         let filter = AckFilter::Aggressive;
@@ -147,10 +148,11 @@ mod tests {
         let (less, more) = (ack(1000, &[(3000, 4000)]), ack(1000, &[(3000, 5000)]));
         assert_eq!(found(filter, &[less], &more), Some(0));
         assert_eq!(found(filter, &[more], &less), None);
-        assert_eq!(found(filter, &[less], &ack(2000, &[])), None, "the later ACK lacks the block");
+        assert_eq!(found(filter, &[less], &ack(2000, &[])), None, "the later ACK has no SACK block");
     }
 
-    /// Packets with data, SYN, FIN, newer timestamps, other flows and other directions are not redundant.
+    /// Packets with data, SYN, FIN or newer timestamps, and packets of other flows or the opposite direction, must
+    /// stay.
     #[test]
     fn only_pure_older_acks_of_the_flow_go() {
         let (old, new) = (ack(1000, &[]), ack(2000, &[]));
@@ -171,7 +173,7 @@ mod tests {
         assert_eq!(found(AckFilter::Aggressive, &[same], &with(new, |it| it.timestamps = clock(8))), Some(0));
     }
 
-    /// A change of ECE between the ACKs stays visible.
+    /// An ACK must stay if the following ACK has another value of ECE.
     #[test]
     fn ecn_flags_stay() {
         let marked = with(ack(1000, &[]), |it| it.flags = Flags::ACK | Flags::ECE);

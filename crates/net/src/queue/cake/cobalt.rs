@@ -1,11 +1,11 @@
-//! COBALT combines BLUE with a drop schedule like CoDel's. COBALT's schedule slows down gradually when the delay
-//! becomes small (Palmei et al., LANMAN 2019; Linux's sch_cake).
+//! COBALT combines BLUE with a drop schedule like CoDel's. When the delay becomes small, COBALT lowers its drop rate
+//! gradually (Palmei et al., LANMAN 2019; Linux's sch_cake).
 
 use crate::admission::mark;
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_wire::Packet;
 
-/// BLUE's increment of the drop probability, applied at most once per `target` while the router is full.
+/// BLUE's increment of the drop probability, applied at most once per `target` while the memory limit is exceeded.
 const MORE: f64 = 1.0 / 256.0;
 /// BLUE's decrement of the drop probability, applied at most once per `target` while the queue is empty.
 const LESS: f64 = 1.0 / 4096.0;
@@ -13,7 +13,7 @@ const LESS: f64 = 1.0 / 4096.0;
 pub(super) struct CobaltParameters {
     pub(super) target: Duration,
     pub(super) interval: Duration,
-    /// Time that a full-size packet takes at the shaper's rate; zero without a shaper.
+    /// Transmission time of a full-size packet at the shaper's rate; zero without a shaper.
     pub(super) mtu_time: Duration,
     pub(super) marks: bool,
 }
@@ -22,7 +22,7 @@ pub(super) struct CobaltParameters {
 pub(super) struct Cobalt {
     is_dropping: bool,
     count: u64,
-    /// Time of the next drop. If `count` is zero, `drops_at` is one interval after the last packet.
+    /// Time of the next drop. If `count` is zero, the time one interval after the last dequeue.
     drops_at: Time,
     /// BLUE's drop probability.
     probability: f64,
@@ -31,9 +31,9 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// Returns whether to drop the packet that is about to leave. If the packet can be marked, marks the packet and
-    /// returns false. `arrived_at` is the packet's arrival time, and `bulk` is the number of flows in the list of old
-    /// flows.
+    /// Returns whether to drop the packet at the head of the queue. If the packet can be marked instead, marks the
+    /// packet and returns false. `arrived_at` is the packet's arrival time, and `bulk` is the number of flows in the
+    /// list of old flows.
     pub(super) fn should_drop(
         &mut self,
         parameters: &CobaltParameters,
@@ -44,8 +44,8 @@ impl Cobalt {
         random: &mut Stream,
     ) -> bool {
         let waited = now.since(arrived_at);
-        // The transmission time of two packets of each flow, and of at least four packets in all, is always an
-        // acceptable delay.
+        // A delay is always acceptable up to the transmission time of two packets of each flow, and of at least four
+        // packets in total.
         let spared = parameters.mtu_time * (2 * u64::from(bulk)).max(4);
         let mut is_due = self.count > 0 && now >= self.drops_at;
         let mut is_late = now > self.drops_at;
@@ -137,9 +137,9 @@ mod tests {
         (from..until).filter(|now| is_dropped(now)).collect()
     }
 
-    /// CoDel's schedule (RFC 8289 §5.3): the first drop or mark must follow an interval of excess delay. The gaps to
-    /// further drops and marks must be interval / sqrt(count). The count includes the first drop or mark, so the count
-    /// is 2 after it.
+    /// CoDel's schedule (RFC 8289 §5.3): the first drop or mark must follow after one interval of excess delay. The
+    /// gaps between later drops and marks must be interval / sqrt(count). The count includes the first drop or mark, so
+    /// the first gap uses a count of 2.
     #[test]
     fn the_schedule_is_codels() {
         let mut expected = vec![200u64];
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(cobalt.count, 0);
     }
 
-    /// BLUE's drop probability must grow by 1/256 per target while the router is full, and shrink by 1/4096 per target
+    /// BLUE's drop probability must grow by 1/256 per target while the queue is full, and shrink by 1/4096 per target
     /// while the queue is empty. BLUE drops packets even if they are ECN-capable.
     #[test]
     fn blue_counts_what_the_schedule_cannot() {

@@ -1,10 +1,10 @@
-//! Fairness between hosts, as in sch_cake. The bytes that a flow may send in a turn are divided by the number of bulk
-//! flows of the flow's host.
+//! Fairness between hosts, as in sch_cake. The number of bytes that a flow may send in one round-robin turn is divided
+//! by the number of bulk flows of the flow's host.
 //!
 //! A flow counts as bulk if it still has packets after its first turn, and until its queue is empty. `triple_isolate`
-//! divides by the bulk flows of the source or of the destination, whichever has more. The quotient is rounded up or
-//! down at random, so that its mean is exact (dithering). A host is a node of the scenario, whereas sch_cake hashes
-//! addresses to 1024 slots.
+//! divides by the number of bulk flows of the source or of the destination, whichever is larger. The quotient is
+//! rounded up or down at random, so that its mean is exact (dithering). A host is a node of the scenario, whereas
+//! sch_cake hashes addresses to 1024 slots.
 
 use super::super::Hosts;
 use lasthop_base::Stream;
@@ -62,8 +62,8 @@ impl Isolation {
         }
     }
 
-    /// Handles a packet that is about to be enqueued. If the flow is not active, returns the bytes of the flow's first
-    /// turn; otherwise returns `quantum`.
+    /// Handles a packet that is about to be enqueued. If the flow is not active, returns the number of bytes that the
+    /// flow may send in its first turn; otherwise returns `quantum`.
     pub(super) fn on_packet(&mut self, queue: u32, packet: &Packet, is_active: bool, quantum: i64) -> i64 {
         let [from, to] = self.hosts.get(packet.flow.0 as usize).copied().unwrap_or_default();
         let ends = if packet.forward { [from, to] } else { [to, from] };
@@ -114,7 +114,8 @@ impl Isolation {
         }
     }
 
-    /// Returns the bytes of a turn: `quantum` divided by the number of bulk flows of the host.
+    /// Returns the number of bytes that a flow may send in a turn: `quantum` divided by the number of bulk flows of the
+    /// host.
     fn share(&mut self, [from, to]: [u32; 2], quantum: i64) -> i64 {
         let of =
             |counts: bool, node: u32, side: usize| if counts { self.busy[node as usize][side] } else { 0 };

@@ -4,9 +4,9 @@
 //! * This file: shaper, hashing of flows (eight ways), memory limit.
 //! * `cobalt`: drops and marks. `hosts`: fairness between hosts. `ack_filter`: removal of redundant ACKs.
 //!
-//! The shaper allows no burst: a packet may leave as soon as the previous packet would have been sent at `rate`. Flows
-//! are hashed to sets of eight queues. Each flow gets a queue of its own while a queue of its set is free. At a low
-//! rate, `target` and the interval grow with the transmission time of a packet.
+//! The shaper allows no burst: a packet may leave as soon as the previous packet would have been sent at `rate`. A
+//! flow's hash selects a set of eight queues. While this set has a free queue, each flow gets a queue of its own. At a
+//! low rate, `target` and the interval grow with the transmission time of a packet.
 //!
 //! # Not modelled
 //! DiffServ priorities (all packets count as `besteffort`), NAT, framing except `overhead`, and rate estimation are not
@@ -101,7 +101,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 const QUEUES: usize = 1024;
 const WAYS: usize = 8;
-/// Bytes of a full-size packet (Linux: 1514, with Ethernet header).
+/// Size of a full-size packet, bytes (Linux: 1514, with Ethernet header).
 const MTU: u64 = 1500;
 
 struct Cake {
@@ -112,7 +112,7 @@ struct Cake {
     memory: u64,
     salt: u64,
     flows: Flows,
-    /// Hash of the flow that uses each queue, or used the queue last.
+    /// For each queue, hash of the flow that uses the queue or used it last.
     tags: Vec<u64>,
     cobalts: Vec<Cobalt>,
     random: Stream,
@@ -259,7 +259,7 @@ mod tests {
         Cake::new(&MECHANISM.info.defaults(), rate, queues, Stream::named(1, "queue"))
     }
 
-    /// Eight flows of one set must have a queue each. A ninth flow must share one of these queues.
+    /// Eight flows of one set must each have a queue of their own. A ninth flow must share one of these queues.
     #[test]
     fn flows_of_a_set_have_a_queue_each() {
         let mut cake = cake(None, WAYS);
@@ -277,8 +277,8 @@ mod tests {
         assert_eq!(queues, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
-    /// At 8 Mbit/s, a packet of 1000 bytes must leave each millisecond, at any rate of the link. Idle time must not
-    /// allow a burst later.
+    /// At 8 Mbit/s, a packet of 1000 bytes must leave each millisecond, whatever the link's rate. Idle time must not
+    /// allow a later burst.
     #[test]
     fn the_shaper_spaces_packets() {
         let (mut cake, mut dropped) = (cake(Some(8_000_000), QUEUES), Dropped::new());
@@ -378,7 +378,7 @@ mod tests {
             left.push(packet.flow.0);
         }
         assert_eq!((left.len(), dropped.len()), (210, 0));
-        // While both flows of host 0 send, host 0 and host 1 each send 20 packets. After that, each host has one flow,
+        // While both flows of host 0 send, host 0 and host 1 each send 20 packets. Afterwards each host has one flow,
         // so the flows must take turns.
         let of = |flow: u32, from: usize, to: usize| left[from..to].iter().filter(|it| **it == flow).count();
         assert!(of(1, 0, 50) == 10 && of(2, 0, 40) > 17, "{left:?}");
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(*busy, 0, "no bulk flows are left");
     }
 
-    /// If the packets exceed the memory limit, the longest queue must lose packets from its head.
+    /// If the packets exceed the memory limit, packets must be dropped from the head of the longest queue.
     #[test]
     fn the_longest_queue_makes_room() {
         let (mut cake, mut dropped) = (cake(None, QUEUES), Dropped::new());
