@@ -1,9 +1,9 @@
 //! Writes the packets of a run to a pcapng file, for Wireshark and similar programs.
 //!
 //! The caller names the interfaces, for example one for each host. Dropped packets get separate interfaces, such as
-//! `wireless down (dropped)`, and each packet's comment is the reason of the drop. Wireshark follows a connection
+//! `wireless down (dropped)`. The comment of a dropped packet is the reason of the drop. Wireshark follows a connection
 //! across all interfaces, so a packet captured at two interfaces looks like a retransmission. To analyse one side,
-//! extract it first:
+//! extract the packets of one interface first:
 //!
 //! ```text
 //! tshark -r run.pcapng -Y 'frame.interface_name == "source"' -F nsecpcap -w source.pcap
@@ -40,8 +40,9 @@ impl<W: Write> Capture<W> {
         Capture::begin(writer, interfaces, None)
     }
 
-    /// As [`Capture::new`], but stores at most `snap` bytes of each packet; 0 counts as 1. 120 bytes include all
-    /// headers. The file still records the original lengths. Checksums of truncated packets cannot be verified.
+    /// Begins a capture like [`Capture::new`], but stores at most `snap` bytes of each packet; 0 counts as 1. 120 bytes
+    /// include all headers. The file still records the original lengths. Checksums of truncated packets cannot be
+    /// verified.
     ///
     /// # Errors
     /// Errors of the writer.

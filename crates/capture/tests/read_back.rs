@@ -1,4 +1,4 @@
-//! Tests that a capture file, when read back, has the times, names, lengths and comments that were written.
+//! Tests that reading a capture file gives the times, names, lengths and comments that were written.
 
 use lasthop_base::Time;
 use lasthop_capture::Capture;

@@ -71,8 +71,8 @@ fn options_times_names_and_comments_are_read_as_meant() {
     assert_eq!(drops, [["dropped: queue_full", INTERFACES[1], "0.004000001", "1001", "2"]]);
 }
 
-/// ACE, the AccECN option in both orders with one to three counters, and all ECN code points (RFC 9768 §3.2.3, RFC 9331
-/// §4.1).
+/// Wireshark must read ACE, the AccECN option in both orders with one to three counters, and all ECN code points (RFC
+/// 9768 §3.2.3, RFC 9331 §4.1).
 #[test]
 fn accurate_ecn_is_read_as_meant() {
     let Some(tshark) = Tshark::find() else { return };
@@ -202,8 +202,9 @@ type Ends = [&'static str; 2];
 const ENDS_V4: Ends = ["10.0.0.1:40000", "10.0.0.2:40001"];
 const ENDS_V6: Ends = ["[2001:db8::1]:40000", "[2001:db8::2]:40001"];
 
-/// A handshake, four data segments, an ACK, two duplicate ACKs with SACK blocks, and a datagram. The second data
-/// segment is dropped and retransmitted. The source has eleven packets, the drop interface one.
+/// Writes a handshake, four data segments, an ACK, two duplicate ACKs with SACK blocks, and a datagram. The second data
+/// segment is dropped and retransmitted. The source's interface has eleven packets, and the interface for drops has
+/// one.
 fn conversation(ends: &Ends, snap: Option<u32>) -> Vec<u8> {
     let data =
         |seq, value| Segment { len: 1000, flags: Flags::ACK | Flags::PSH, ..segment(seq, 5001, value) };

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Size of an opportunity to send, bytes, including four bytes of the virtual device's header.
+/// Bytes that one opportunity to send carries, including four bytes of the virtual device's header.
 const BYTES: f64 = 1400.0;
 /// MSS of Linux with timestamps over CellReplay's virtual device, whose MTU is 1392 bytes.
 const SEGMENT: u32 = 1340;

@@ -18,14 +18,14 @@ impl<T> Sourced<T> {
     }
 }
 
-/// Service of one direction of the path.
+/// Rate over time of one direction of the path.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Service {
     /// A constant rate, bit/s.
     Rate(f64),
     /// A trace of opportunities to send 1500 bytes. The trace file is already written.
     Trace {
-        /// Number of opportunities.
+        /// Number of opportunities to send in the trace.
         opportunities: u64,
         /// Length of the trace, ms. The trace repeats after this time.
         millis: u64,
@@ -58,12 +58,12 @@ pub struct Light {
 pub struct ImportResult {
     /// Kind of the recording, as text: `a table of rates`.
     pub kind: String,
-    /// Service of the downlink.
+    /// Rate of the downlink over time.
     pub down: Option<Sourced<Service>>,
-    /// Service of the uplink.
+    /// Rate of the uplink over time.
     pub up: Option<Sourced<Service>>,
-    /// Light trace of the downlink, and light trace of the uplink. The file names of a light trace are the name of the
-    /// heavy trace with `.light` and `.sizes` appended.
+    /// Light traces of the downlink and of the uplink. The files of a light trace are named after the heavy trace, with
+    /// `.light` and `.sizes` appended.
     pub light_traces: [Option<Light>; 2],
     /// Round-trip time without queueing, ms.
     pub rtt_ms: Option<Sourced<f64>>,

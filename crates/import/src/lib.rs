@@ -13,7 +13,7 @@
 //!   likelihood.
 //! * `import_result`: holds the results and writes the text of the scenario.
 //!
-//! This crate prints nothing. Its callers choose the names of the files that it writes.
+//! This crate prints nothing. The callers of this crate choose the names of the files that it writes.
 
 mod cellreplay;
 mod detect;

@@ -32,7 +32,7 @@ impl<R: Read> Read for LineLimited<R> {
     }
 }
 
-/// The lines of a text, with their numbers from 1. Invalid UTF-8 is replaced.
+/// Reads the lines of a text, with their numbers from 1. Invalid UTF-8 is replaced.
 pub(crate) struct BoundedLines<R> {
     reader: BufReader<LineLimited<R>>,
     buffer: Vec<u8>,
@@ -48,7 +48,7 @@ impl<R: Read> BoundedLines<R> {
         }
     }
 
-    /// The next line without its line break; `None` at the end of the file.
+    /// Returns the next line without its line break; `None` at the end of the file.
     pub(crate) fn next(&mut self) -> io::Result<Option<String>> {
         self.buffer.clear();
         if self.reader.read_until(b'\n', &mut self.buffer)? == 0 {

@@ -129,13 +129,14 @@ impl PingLog {
     }
 }
 
-/// Round-trip times, ms. The extremes are exact, and quantiles have an error of at most half a percent.
+/// Distribution of round-trip times, ms. The smallest and the largest time are exact, and quantiles have an error of at
+/// most half a percent.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
     pub(crate) count: u64,
     pub(crate) smallest: f64,
     pub(crate) largest: f64,
-    /// Number of round trips in each logarithmic class. There are 100 classes per factor of e, starting at 1 us.
+    /// Number of round trips in each logarithmic class. The classes start at 1 us, with 100 classes per factor of e.
     buckets: Vec<u64>,
 }
 

@@ -78,7 +78,7 @@ fn rows() -> impl Strategy<Value = String> {
     })
 }
 
-/// A small pcap capture of raw IP packets, with TCP in both directions.
+/// Returns a small pcap capture of raw IP packets, with TCP in both directions.
 fn capture(seed: u32) -> Vec<u8> {
     let mut bytes =
         vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 101, 0, 0, 0];
@@ -143,7 +143,7 @@ fn whole_captures_of_both_kinds_say_the_same() {
     assert_eq!(found[0].down, found[1].down);
 }
 
-/// The packets of [`capture`] in Ethernet frames with a VLAN tag and PPPoE (RFC 2516).
+/// Returns the packets of [`capture`] in Ethernet frames with a VLAN tag and PPPoE (RFC 2516).
 fn capture_pppoe(seed: u32) -> Vec<u8> {
     let whole = capture(seed);
     let mut bytes = whole[..24].to_vec();

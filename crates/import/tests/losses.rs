@@ -28,8 +28,8 @@ fn value(fit: &lasthop_import::losses::Fit, model: LossModel, name: &str) -> (f6
 
 #[test]
 fn hidden_states_are_found_again() {
-    // Values that da Silva and Pedroso fitted for Wi-Fi (Sensors 22, 2022): bad periods of 5.4 packets (1 / r), in
-    // which 61 % of the packets are lost. The order is p, r, loss in the bad state, loss in the good state.
+    // Values that da Silva and Pedroso fitted for Wi-Fi (Sensors 22, 2022). Bad periods have 5.4 packets (1 / r), of
+    // which 61 % are lost. The order is p, r, loss in the bad state, loss in the good state.
     let truth = [0.0393, 0.1862, 0.6097, 0.0055];
     let fit = fitted(&chain(1, 400_000, truth), None).expect("a fit");
     assert_eq!(fit.best().model, LossModel::GilbertElliott);

@@ -49,7 +49,7 @@ impl Observer for Tap {
     fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-/// A scenario whose bottleneck is the second link of its path.
+/// Returns a scenario whose bottleneck is the second link of its path.
 fn scenario(rate: &str, rtt_ms: f64, queue: &str, channel: &str, seconds: u32, segment: u32) -> Scenario {
     let text = text(rate, rtt_ms, queue, channel, seconds, segment);
     Scenario::parse(&text, "test").expect("a scenario")
@@ -99,7 +99,8 @@ fn imported(
     (found, outcome)
 }
 
-/// Runs a scenario and writes a capture. `cut` selects the part of each packet that is captured.
+/// Runs a scenario and writes a capture. `cut` returns the packets that the capture contains in place of one packet,
+/// such as its fragments.
 fn captured(
     scenario: &Scenario,
     place: TapPlace,
@@ -237,7 +238,10 @@ fn a_full_path_is_found_again_from_anywhere() {
         let (found, _) = imported(&scenario, place, &ImportOptions::default(), folder.path());
         near("rate", rate_of(&found), 10e6, 0.05, &found);
         near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
-        assert!(found.channel.is_none(), "all losses are the queue's: {found:#?}");
+        assert!(
+            found.channel.is_none(),
+            "all losses are queue drops, but the import has a channel: {found:#?}"
+        );
         // The queue holds 100 packets of 1500 bytes. The packet in transmission is not part of the queue.
         let queue = found.queue.as_ref().expect("a queue").value.clone();
         let bytes: f64 = queue.trim_end_matches(" bytes").parse().expect("bytes");
@@ -255,7 +259,7 @@ fn losses_of_the_air_are_found_again_from_anywhere() {
         let (found, outcome) = imported(&scenario, place, &ImportOptions::default(), folder.path());
         near("rate", rate_of(&found), 10e6, 0.05, &found);
         near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
-        // Share of data packets that were lost in the run, including retransmissions.
+        // Share of data packets that were lost over the air in the run, including retransmissions.
         let down = &outcome.links[1].down;
         let on_air = down.lost.iter().filter(|(reason, _)| !reason.is_congestion());
         let lost = on_air.map(|(_, count)| *count).sum::<u64>() as f64 / down.offered as f64;

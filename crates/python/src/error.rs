@@ -1,4 +1,5 @@
-//! `lasthop.Error` with message, place in the scenario and help. Its text is rendered as the command renders errors.
+//! `lasthop.Error`, with a message, the position in the scenario, and help. The error's text looks like the command's
+//! error messages.
 
 use lasthop_scenario::{PlainProblem, Problem};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
@@ -13,7 +14,7 @@ pub fn of_problem(py: Python<'_>, problem: &Problem) -> PyErr {
     to_py_err(py, problem.message(), problem.advice(), Some(span), &rendered(problem))
 }
 
-/// Creates a `lasthop.Error` for a problem that has no place in a scenario.
+/// Creates a `lasthop.Error` for a problem without a position in a scenario.
 pub fn bad_input(py: Python<'_>, message: impl Into<String>, help: impl Into<String>) -> PyErr {
     let problem = PlainProblem::new(message, help);
     to_py_err(py, &problem.message, Some(&problem.help), None, &rendered(&problem))

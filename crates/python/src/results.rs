@@ -1,4 +1,4 @@
-//! Results of runs: all numbers of all repetitions, means, and observations of the first repetition.
+//! Results of runs: all metrics of all repetitions, means, and observations of the first repetition.
 
 use crate::events::Events;
 use crate::table::{Columns, Table};
@@ -195,7 +195,7 @@ impl Comparison {
     }
 }
 
-/// Index of a case, number of the repetition (from 1), and outcome of that run.
+/// Index of a case, number of the repetition (from 1), and outcome of the run of this case and repetition.
 type RunRow<'o> = (usize, usize, &'o Outcome);
 
 impl Comparison {
@@ -207,7 +207,7 @@ impl Comparison {
         places.map(|(case, run)| (case, run + 1, &self.0.outcomes[case][run])).collect()
     }
 
-    /// Returns one column per varied key. `times` is the number of times that the value of a row is repeated.
+    /// Returns one column per varied key. `times` returns the number of table rows that one run has.
     fn varied(&self, rows: &[RunRow<'_>], times: impl Fn(usize, &Outcome) -> usize) -> Columns {
         self.0.paths.iter().enumerate().fold(Columns::default(), |columns, (key, path)| {
             let values = rows.iter().flat_map(|(case, _, outcome)| {

@@ -17,9 +17,9 @@ pub struct Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// `source` is a ready path's name, a file or a line of text. With `name`, `source` is the text of a document.
-    /// `changes` are single values. `strategies` are additional mechanisms: seam, name, and the object that is copied
-    /// for each use.
+    /// `source` is a ready path's name, a file or a one-line scenario. If `name` is given, `source` is the text of a
+    /// document. `changes` are changes of single values. `strategies` are additional mechanisms: seam, name, and the
+    /// object that is copied for each use.
     #[new]
     #[pyo3(signature = (source, name=None, changes=Vec::new(), strategies=Vec::new()))]
     fn new(

@@ -1,5 +1,6 @@
-//! A sweep in progress. Either threads of this machine do the runs (`work`), or the caller distributes the runs:
-//! `orders` lists runs, `run_orders` does them in any process, and `store_results` stores the results.
+//! A sweep in progress. Either threads of this machine perform the runs (`work`), or the caller distributes the runs.
+//! In the second case, `orders` lists runs, `run_orders` performs runs in any process, and `store_results` stores the
+//! results.
 
 use crate::error::{bad_input, of_problem};
 use crate::scenario::{Scenario, checked_runs};
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// A sweep in progress and the only writer of its store until closed.
+/// A sweep in progress. Until closed, the sweep is the only writer of its store.
 #[pyclass(frozen, module = "lasthop._lasthop")]
 pub struct Sweep {
     driver: Mutex<Option<Driver>>,
@@ -108,7 +109,7 @@ impl Sweep {
         self.driver().as_ref().map_or(0, Driver::inexact)
     }
 
-    /// Does all runs on threads of this machine; calls `on_progress` periodically. Ctrl-C interrupts.
+    /// Performs all runs on threads of this machine; calls `on_progress` periodically. Ctrl-C interrupts.
     #[pyo3(signature = (jobs=None, on_progress=None))]
     fn work(&self, py: Python<'_>, jobs: Option<i64>, on_progress: Option<Bound<'_, PyAny>>) -> PyResult<()> {
         let most = self.driver().as_ref().map_or(1, |it| it.left().max(1).try_into().unwrap_or(usize::MAX));
@@ -207,8 +208,8 @@ impl Sweep {
     }
 }
 
-/// Does runs for a sweep in another process; returns the bytes for `Sweep.store_results`. `strategies` are additional
-/// mechanisms: seam, name, and the object that is copied for each use.
+/// Performs runs for a sweep in another process. Returns the bytes for `Sweep.store_results`. `strategies` are
+/// additional mechanisms: seam, name, and the object that is copied for each use.
 #[pyfunction]
 #[pyo3(signature = (orders, strategies=Vec::new()))]
 pub fn run_orders(
@@ -232,8 +233,8 @@ pub fn run_orders(
     })
 }
 
-/// Does runs with mechanisms in Python, one after the other. A run whose hook raises an exception has the exception in
-/// place of numbers.
+/// Performs runs with mechanisms in Python, one after another. If a hook raises an exception in a run, the result of
+/// the run is the exception instead of metrics.
 fn run_with_strategies(
     py: Python<'_>,
     orders: &[batch::RunRequest],
@@ -269,7 +270,7 @@ pub fn read_store(py: Python<'_>, store: PathBuf, sweep: Option<i64>) -> PyResul
 #[pyfunction]
 pub fn merge_stores(py: Python<'_>, store: PathBuf, others: Vec<PathBuf>) -> PyResult<Vec<(u64, u64)>> {
     let merged = py.detach(|| {
-        // All stores must be readable before the target store is created.
+        // All stores must be readable, or else the target store is not created.
         others.iter().try_for_each(|other| StoreReader::open(other).map(drop))?;
         let mut store = Store::open(&store)?;
         let merged = others.iter().map(|other| store.merge(other).map(|it| (it.new, it.known)));

@@ -48,7 +48,7 @@ impl Columns {
 
     /// Adds a column with the values of a key as the user wrote them. If all values are numbers without a unit, the
     /// column has numbers (integers if all are whole). Otherwise the column has text. If all texts are amounts of one
-    /// quantity, a second column has the numbers in the base unit: `rate_bps` beside `rate`.
+    /// quantity, an additional column has the numbers in the base unit: `rate_bps` in addition to `rate`.
     pub fn values(self, name: &str, doc: &str, values: &[&str]) -> Columns {
         if let Some(whole) = all(values, |value| value.trim().parse::<i64>().ok()) {
             return self.counts(name, doc, whole.into_iter().map(Some));
@@ -178,7 +178,7 @@ impl Table {
     }
 }
 
-/// Parses all values; `None` if there are no values or if one is invalid.
+/// Parses all values. Returns `None` if the list is empty or a value is invalid.
 fn all<T>(values: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     if values.is_empty() {
         return None;

@@ -1,7 +1,8 @@
-//! Repetitions without Python's lock, interruptible by Ctrl-C.
+//! Runs repetitions without holding Python's lock, interruptible by Ctrl-C.
 //!
-//! Runs without Python objects use all cores; the calling thread waits without the lock and checks for signals. Runs
-//! that call Python stay on the calling thread. At intervals this thread handles signals and lets other threads run.
+//! Runs without Python objects use all cores. The calling thread waits for these runs without the lock, and checks for
+//! signals. Runs that call Python stay on the calling thread. At intervals, the calling thread handles signals and lets
+//! other threads run.
 
 use crate::error::bad_input;
 use crate::events::Events;
@@ -22,14 +23,14 @@ use std::time::{Duration, Instant};
 
 /// Time between two checks for signals, such as Ctrl-C.
 pub const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// Number of events between two checks of the stop flag; they take 1 to 2 ms.
+/// Number of events between two checks of the stop flag. These events take 1 to 2 ms.
 const EVENTS_PER_STEP: usize = 4096;
 /// Number of events between two checks for signals in a run that calls Python, because such a run is slower.
 const EVENTS_PER_PYTHON_STEP: usize = 512;
 
-/// Interval at which runs that call Python release the lock. A waiting thread requests the lock after it has waited 5
-/// ms without a release (`sys.setswitchinterval`). A release hands the lock over only if a thread has requested it, so
-/// a shorter interval would starve other threads.
+/// Interval at which runs that call Python release the lock. A thread that waits 5 ms for the lock requests a release
+/// (`sys.setswitchinterval`). A release hands the lock over only if a thread has requested a release. Intervals below 5
+/// ms would therefore starve other threads.
 const RELEASE_INTERVAL: Duration = Duration::from_millis(10);
 
 struct FinishedRun {
@@ -72,7 +73,7 @@ pub fn run(
     Ok(all)
 }
 
-/// Runs every combination of the values in paired runs: all combinations have the same losses.
+/// Runs every combination of the values in paired runs: with the same seed, all combinations have the same losses.
 #[pyfunction]
 #[pyo3(signature = (scenario, vary, runs=None, seed=None, jobs=None, metrics=Vec::new(), against=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
@@ -128,7 +129,7 @@ pub fn quantity(py: Python<'_>, name: &str) -> PyResult<Quantity> {
     })
 }
 
-/// Does a run whose scenario has mechanisms in Python, on this thread.
+/// Performs a run whose scenario has mechanisms in Python, on this thread.
 ///
 /// # Errors
 /// Fails with the first exception of a hook.
@@ -155,7 +156,7 @@ impl Repetition {
         Observation { observers, probes: self.samples, link_delays: true }
     }
 
-    /// Returns the outcome. The error describes a run whose virtual time stands still.
+    /// Returns the outcome. The error describes a run whose virtual time does not advance.
     fn finish(running: SteppedRun<'_>) -> Result<FinishedRun, Stuck> {
         let (mut outcome, samples, observers) = running.finish();
         match outcome.stuck.take() {
@@ -164,7 +165,7 @@ impl Repetition {
         }
     }
 
-    /// Does the run, and checks `stop` at intervals. Returns `None` if `stop` has ended the run.
+    /// Performs the run, and checks `stop` at intervals. Returns `None` if `stop` has ended the run.
     fn run_unless(&self, stop: &AtomicBool) -> Option<Result<FinishedRun, Stuck>> {
         let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());
         while running.advance(EVENTS_PER_STEP) {
@@ -175,7 +176,7 @@ impl Repetition {
         Some(Repetition::finish(running))
     }
 
-    /// Does the run on this thread. The error is the first exception of a hook.
+    /// Performs the run on this thread. The error is the first exception of a hook.
     fn run_on_this_thread(&self, py: Python<'_>) -> PyResult<FinishedRun> {
         strategy::begin();
         let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());

@@ -5,8 +5,8 @@
 //! over_udp destination HOST:4433 SECONDS [noq|quinn] [cubic|new_reno]
 //! ```
 //!
-//! The destination opens the connection, and the source sends as much data as possible. After SECONDS the destination prints
-//! the goodput, kbit/s. Cryptography is null: do not use this program outside of tests.
+//! The destination opens the connection, and the source sends as much data as possible. After SECONDS, the destination
+//! prints the goodput in kbit/s. Cryptography is null: do not use this program outside of tests.
 
 use lasthop_base::Time;
 use lasthop_quic::{Congestion, Settings, pair};
@@ -17,7 +17,7 @@ use std::io::{Error, ErrorKind, Result};
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// Longest wait for a datagram, so that the end of the run is noticed.
+/// Longest wait for a datagram. A longer wait would delay the end of the run.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// Data that the source's application offers at once, bytes.
 const OFFER: u64 = 1 << 40;
@@ -49,8 +49,8 @@ fn main() -> Result<()> {
     }
 }
 
-/// Runs one end for `period`: the end with a `peer` opens the connection now, and the other end counts from its first
-/// datagram. Returns the bytes received in order.
+/// Runs one end for `period`, and returns the bytes received in order. An end with a `peer` opens the connection now.
+/// The period of an end without a `peer` begins with the first datagram received.
 fn run(
     stack: &mut dyn Stack,
     socket: &UdpSocket,
@@ -72,7 +72,7 @@ fn run(
         }
         while stack.poll_datagram(now(), &mut datagram).is_some() {
             if let Some(peer) = peer {
-                // A full socket buffer loses the datagram, as a queue does.
+                // If the socket buffer is full, the datagram is lost, as in a full queue.
                 let _ = socket.send_to(&datagram, peer);
             }
             datagram.clear();
@@ -88,7 +88,7 @@ fn run(
                 stack.handle_datagram(now(), &buffer[..length], Ecn::NotEct);
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            // A port without a program behind it: the peer has not started, or has ended.
+            // No program uses the peer's port: the peer has not started yet, or has ended.
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
             Err(error) => return Err(error),
         }

@@ -1,18 +1,19 @@
 //! The congestion controls of `lasthop-tcp` as controls of noq-proto.
 //!
-//! The adapter passes the events of QUIC's loss recovery (RFC 9002) to a [`CongestionWindow`], the same as in a TCP
-//! sender. Differences between TCP and QUIC that a control sees:
+//! The adapter passes the events of QUIC's loss recovery (RFC 9002) to a [`CongestionWindow`], which TCP senders also
+//! use. A control finds these differences between TCP and QUIC:
 //!
 //! * Amounts are bytes of UDP payload, and a segment is a full datagram. TCP counts payload.
-//! * Each packet has a number of its own, so that every RTT sample is unambiguous, also of a retransmission.
+//! * Each packet has its own number, so every RTT sample is unambiguous, even for a retransmission.
 //! * `una` is the end of the newest packet that an ACK has reported. QUIC has no cumulative ACK.
-//! * A reduction takes effect at once (RFC 9002 §7.3.2): a sender reduces no window gradually.
-//! * Recovery ends with the first ACK for a packet sent after the reduction. Packets sent before earn no credit.
-//! * A timeout changes no window. Only persistent congestion (RFC 9002 §7.6) acts as TCP's timeout.
-//! * Late ACKs of packets that counted as lost restore the window, if the library finds that the loss was spurious.
+//! * A window reduction takes effect at once (RFC 9002 §7.3.2), never gradually.
+//! * Recovery ends with the first ACK for a packet sent after the reduction. Packets sent before the reduction earn no
+//!   credit.
+//! * A timeout changes no window. Only persistent congestion (RFC 9002 §7.6) has the effect of TCP's timeout.
+//! * If the library finds that a loss was spurious, because the packets are acknowledged late, the window is restored.
 //! * An idle time changes no window.
-//! * With `validate_window`, the window grows only while it is used, by Linux's rule. The largest number of bytes in flight
-//!   is taken over a round trip.
+//! * With `validate_window`, the window grows only while the sender uses the window, by Linux's rule. The rule takes
+//!   the largest number of bytes in flight over a round trip.
 
 use crate::sampler::{Sampler, Stamp};
 use crate::{Congestion, Settings, time};
@@ -32,7 +33,7 @@ use std::time::Instant;
 /// Builds the congestion control of one end.
 pub(crate) struct ControlFactory {
     config: Arc<Config>,
-    /// Initial window, bytes; `None`: the configuration's, in datagrams.
+    /// Initial window, bytes; `None`: the initial window of the configuration, which counts datagrams.
     initial_window: Option<u64>,
     random: Stream,
 }
@@ -90,7 +91,7 @@ impl ControllerFactory for ControlFactory {
     }
 }
 
-/// Values that the library reads between two events.
+/// Values that the library may read between two events.
 #[derive(Clone, Copy, Default)]
 struct Metrics {
     window: u64,
@@ -100,7 +101,8 @@ struct Metrics {
 }
 
 struct Adapter {
-    /// The mutex makes the control shareable between threads, as the library requires. It is never contended.
+    /// The mutex makes the control shareable between threads, as the library requires. Two threads never use the
+    /// control at the same time.
     control: Mutex<Control>,
     factory: Arc<ControlFactory>,
     mtu: u16,
@@ -196,7 +198,7 @@ impl Controller for Adapter {
         metrics
     }
 
-    /// A control at its start: the library copies a control only for another network path.
+    /// Returns a control in its initial state, because the library copies a control only for another network path.
     fn clone_box(&self) -> Box<dyn Controller> {
         self.factory.clone().build(Instant::now(), self.mtu)
     }
@@ -214,7 +216,7 @@ impl Controller for Adapter {
 #[derive(Default)]
 struct Acked {
     bytes: u64,
-    /// Bytes of packets sent after the last reduction.
+    /// Bytes of packets sent after the last reduction, which earn window credit.
     credited: u64,
     packets: u32,
     app_limited: bool,
@@ -230,18 +232,19 @@ struct Control {
     /// UDP payload of a full datagram, bytes.
     mss: u64,
     sampler: Sampler,
-    /// Offset after the newest acknowledged packet, as [`Sampler`] counts bytes.
+    /// Offset after the newest acknowledged packet, in the byte count of [`Sampler`].
     una: u64,
     phase: LossPhase,
-    /// Time of the last reduction. Losses of packets sent until then reduce the window no further (RFC 9002 §7.3.2).
+    /// Time of the last reduction. Losses of packets sent up to this time do not reduce the window again (RFC 9002
+    /// §7.3.2).
     reduced_at: Option<Time>,
     /// Window before the last reduction by a loss.
     before: Option<Level>,
-    /// Bytes lost until the last ACK.
+    /// Total number of bytes lost on the connection, as known at the last ACK.
     lost_known: u64,
     acked: Acked,
     is_open: bool,
-    /// Use of the window; `None`: the window grows although it is not used.
+    /// Use of the window; `None`: the window grows even while the sender does not use the window.
     usage: Option<Usage>,
 }
 
@@ -257,7 +260,8 @@ struct Usage {
 }
 
 impl Usage {
-    /// Updates the use at an ACK that arrives while `in_flight` bytes are in flight. Returns whether the window is used.
+    /// Updates the use of the window at an ACK that arrives while `in_flight` bytes are in flight. Returns whether the
+    /// sender uses the window.
     fn update(
         &mut self,
         una: u64,
@@ -330,7 +334,8 @@ impl Control {
         let rtt = now.since(newest.sent_at);
         let (mut srtt, mut smallest_rtt) = (acked.srtt, acked.smallest_rtt);
         if !std::mem::replace(&mut self.is_open, true) {
-            // The library's estimates are those from before the ACK: at the first ACK, its initial RTT.
+            // The library's estimates do not include this ACK yet. At the first ACK, the estimates are still the
+            // library's initial RTT.
             (srtt, smallest_rtt) = (Some(rtt), Some(rtt));
             if self.nature.uses_rate_samples {
                 self.window.on_open(Some(rtt));
@@ -399,7 +404,7 @@ impl Control {
         }
     }
 
-    /// Restores the window from before a reduction, because no packet was lost.
+    /// Restores the window to its value before a reduction, because no packet was lost.
     fn undo(&mut self) {
         if let Some(before) = self.before.take() {
             let (from, to) = (self.window.level(), before);

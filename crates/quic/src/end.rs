@@ -1,4 +1,5 @@
-//! One end of a QUIC connection. `quinn` and `noq` compile this file with their library as `library`.
+//! One end of a QUIC connection. The modules `quinn` and `noq` each compile this file, with their QUIC library under
+//! the name `library`.
 
 use super::crypto::{NullCrypto, NullHmac, NullToken};
 use super::library::{
@@ -38,7 +39,7 @@ impl ConnectionIdGenerator for Identifiers {
     }
 }
 
-/// Clock of tokens, which stands still.
+/// Clock for tokens, whose time never changes.
 struct NoClock;
 
 impl TimeSource for NoClock {
@@ -51,7 +52,7 @@ impl TimeSource for NoClock {
 pub(super) struct Quic {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
-    /// Configuration of the end that opens, until it opens.
+    /// Configuration of the end that opens the connection; `None` after opening, and at the end that listens.
     client: Option<ClientConfig>,
     is_source: bool,
     peer: SocketAddr,
@@ -62,7 +63,7 @@ pub(super) struct Quic {
     is_at_end: bool,
     /// Buffer of received datagrams; the library keeps parts of the buffer.
     arena: BytesMut,
-    /// Datagrams that the endpoint sends without a connection.
+    /// Datagrams that the endpoint sends outside of a connection.
     responses: Vec<Vec<u8>>,
     uses_ecn: bool,
     smallest_rtt: SmallestRtt,
@@ -199,7 +200,7 @@ impl Stack for Quic {
                     connection.handle_event(event);
                 }
             }
-            // A late copy of the first Initial packet looks like another connection.
+            // A late copy of the first Initial packet looks like a new connection.
             Some(DatagramEvent::NewConnection(incoming)) if self.connection.is_some() => {
                 self.endpoint.ignore(incoming);
             }

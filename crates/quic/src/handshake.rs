@@ -1,14 +1,16 @@
 //! Messages of a handshake without secrets: the flights and sizes of TLS 1.3.
 //!
-//! * A QUIC library sends the bytes of `write_handshake` in the packet number space before the keys that the call returns.
-//!   ServerHello therefore returns the handshake keys, and the server's other messages return the 1-RTT keys.
-//! * CRYPTO data arrives in pieces. A message is read when all of its length has arrived.
+//! * A QUIC library sends the bytes of one call of `write_handshake` in the packet number space that precedes the keys
+//!   which the call returns. ServerHello therefore returns the handshake keys, and the server's other messages return
+//!   the 1-RTT keys.
+//! * CRYPTO data arrives in pieces. A message is read when the whole message has arrived.
 
-/// Length of the authentication tag, bytes (RFC 9001 §5.3). A tag has zero bytes. A stateless reset token must therefore
-/// not be zero: otherwise a packet of an unknown connection would look like a reset.
+/// Length of the authentication tag, bytes (RFC 9001 §5.3). All bytes of a tag are zero. A stateless reset token must
+/// therefore not be zero. Otherwise a packet of an unknown connection would look like a reset.
 pub(crate) const TAG: usize = 16;
 
-/// Sizes of handshake messages with their headers of 4 bytes: X25519, one certificate with Ed25519, no ALPN (typical).
+/// Sizes in bytes of handshake messages with their headers of 4 bytes. Typical values: X25519, one certificate with
+/// Ed25519, no ALPN.
 const CLIENT_HELLO: usize = 300;
 const SERVER_HELLO: usize = 122;
 /// EncryptedExtensions, Certificate, CertificateVerify and Finished.
@@ -37,7 +39,7 @@ enum Step {
     Done,
 }
 
-/// A message out of order.
+/// Error of a message that arrives out of order.
 pub(crate) struct UnexpectedMessage;
 
 /// One side of a handshake.
@@ -51,7 +53,7 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
-    /// A handshake that sends these encoded transport parameters.
+    /// Returns a handshake that sends these encoded transport parameters.
     pub(crate) fn new(is_client: bool, parameters: Vec<u8>) -> Handshake {
         Handshake {
             is_client,
@@ -66,7 +68,7 @@ impl Handshake {
         self.step == Step::Done
     }
 
-    /// Encoded transport parameters of the peer, once received.
+    /// Returns the peer's encoded transport parameters; `None` until they are received.
     pub(crate) fn peer_parameters(&self) -> Option<&[u8]> {
         self.peer_parameters.as_deref()
     }
@@ -168,7 +170,7 @@ mod tests {
         bytes
     }
 
-    /// Passes bytes to a side in pieces of 7 bytes. Returns the side's answer.
+    /// Passes bytes to a side in pieces of 7 bytes. Returns the bytes that the side then writes.
     fn answer(side: &mut Handshake, bytes: &[u8]) -> Vec<u8> {
         let pieces = bytes.chunks(7).map(|piece| {
             assert!(side.read(piece).is_ok());

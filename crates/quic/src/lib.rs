@@ -1,19 +1,22 @@
-//! QUIC stacks of other projects as ends of a flow ([`Stack`]): quinn-proto, and noq-proto, which began as a copy of
+//! QUIC stacks of other projects as ends of a flow ([`Stack`]): quinn-proto, and noq-proto, which is a fork of
 //! quinn-proto.
 //!
 //! A flow is one connection with one unidirectional stream from the source to the destination. Cryptography is null: a
 //! handshake has the flights, packet number spaces and sizes of TLS 1.3.
 //!
-//! * `end`: one end of a connection, compiled once for each library. `quinn` and `noq` have the calls that differ.
+//! * `end`: one end of a connection, compiled once for each library. `quinn` and `noq` contain the calls that differ
+//!   between the libraries.
 //! * `handshake`: messages of the null cryptography.
-//! * `control`: the congestion controls of `lasthop-tcp` as controls of noq-proto; `sampler` takes their rate samples.
+//! * `control`: the congestion controls of `lasthop-tcp` as controls of noq-proto. `sampler` computes rate samples for
+//!   these controls.
 //!
 //! # Randomness and time
-//! Connection identifiers (also the first destination identifier), the generator of the library's endpoint, reset keys,
-//! tokens and congestion controls have seeds of [`Settings::seed`]. quinn-proto's `Bbr` and noq-proto's `Bbr3` draw from the
-//! system and are therefore not offered. All times count from one `Instant` that the first flow of the process has read; the libraries
-//! use only differences. Equal seeds give equal runs of one program on one machine. The CUBIC of both libraries uses
-//! `f64::cbrt`, whose last bit may differ between systems.
+//! [`Settings::seed`] determines all random numbers: connection identifiers (also the first destination identifier),
+//! the generator of the library's endpoint, reset keys, tokens, and congestion controls. quinn-proto's `Bbr` and
+//! noq-proto's `Bbr3` draw random numbers from the system and are therefore not offered. All times count from one
+//! `Instant`, which the first flow of the process reads, and the libraries use only differences of times. Equal seeds
+//! give equal runs of one program on one machine. The CUBIC of both libraries uses `f64::cbrt`, whose last bit may
+//! differ between systems.
 
 mod control;
 mod handshake;
@@ -34,7 +37,7 @@ pub const SOURCES: &str = lasthop_sources::hash!();
 /// Time zero of all runs of the process.
 static ZERO: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Smallest RTT of one end, ns; 0: unknown. The end's congestion control writes the value.
+/// Smallest RTT of one end, ns; 0: unknown. The congestion control of the end writes the value.
 #[derive(Clone, Default)]
 struct SmallestRtt(Arc<AtomicU64>);
 
@@ -63,7 +66,7 @@ pub enum Congestion {
 }
 
 impl Congestion {
-    /// A library's control of this name ([`Library::controls`]).
+    /// Returns the library's own control of this name ([`Library::controls`]).
     pub fn named(name: &str) -> Option<Congestion> {
         const OWN: [(&str, Congestion); 2] =
             [("new_reno", Congestion::NewReno), ("cubic", Congestion::Cubic)];
@@ -84,15 +87,15 @@ pub struct Settings {
     pub datagram: u16,
     /// Initial congestion window, bytes; `None`: the library's default (RFC 9002 §7.2).
     pub initial_window: Option<u64>,
-    /// Whether datagrams are ECN-capable. Without ECN, the library's validation of ECN fails, which changes nothing else.
+    /// Whether datagrams are ECN-capable. Without ECN, the library's ECN validation fails, which has no other effect.
     pub ecn: bool,
     /// Data that the source accepts from its application beyond the acknowledged data, bytes.
     pub send_window: u64,
 }
 
 impl Default for Settings {
-    /// The default stack with its own CUBIC, datagrams that fill an IPv4 packet of 1500 bytes, and a send window that
-    /// limits no path.
+    /// Returns settings with the default stack, the CUBIC of this stack, datagrams that fill an IPv4 packet of 1500
+    /// bytes, and a send window that limits no path.
     fn default() -> Settings {
         Settings {
             stack: quic::Settings::default(),
@@ -106,7 +109,7 @@ impl Default for Settings {
     }
 }
 
-/// Source and destination of a flow. `source_opens`: whether the source is the client.
+/// Returns the source and the destination of a flow. `source_opens` is true if the source is the client.
 pub fn pair(settings: &Settings, source_opens: bool) -> [Box<dyn Stack>; 2] {
     match settings.stack.library {
         Library::Quinn => quinn::pair(settings, source_opens),

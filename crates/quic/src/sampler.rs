@@ -1,7 +1,7 @@
 //! Delivery rate samples from QUIC packets, one per ACK (draft-ietf-ccwg-bbr §4.1).
 //!
-//! QUIC never sends a packet number twice. The state at the sending of a packet is therefore found by the packet's number.
-//! Data begins at offset 0; each packet, also one that repeats lost frames, has the next offsets.
+//! QUIC never uses a packet number twice. The packet number therefore identifies the state at the time when the packet
+//! was sent. Data begins at offset 0. Each packet gets the next offsets, even a packet that repeats lost frames.
 
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::Range;
@@ -24,7 +24,7 @@ pub(crate) struct Stamp {
 /// Packets in flight, and totals.
 #[derive(Debug, Default)]
 pub(crate) struct Sampler {
-    /// Packets in flight by number. The three packet number spaces of a handshake share the map: a number of a later
+    /// Packets in flight by number. The three packet number spaces of a handshake share the map. A number of a later
     /// space replaces the same number of an earlier space.
     stamps: BTreeMap<u64, Stamp>,
     nxt: u64,
@@ -33,12 +33,12 @@ pub(crate) struct Sampler {
     delivered_at: Time,
     first_sent_at: Time,
     lost: u64,
-    /// Value of `delivered` at which the last application-limited data is delivered; 0: not application-limited.
+    /// Value of `delivered` at which the last application-limited data is delivered; 0 if no such data is in flight.
     limited_until: u64,
 }
 
 impl Sampler {
-    /// End of the data sent.
+    /// Returns the offset after the last byte sent.
     pub(crate) fn nxt(&self) -> u64 {
         self.nxt
     }
@@ -51,7 +51,7 @@ impl Sampler {
         self.limited_until > 0
     }
 
-    /// Number of bytes of lost packets.
+    /// Returns the total number of bytes of lost packets.
     pub(crate) fn lost(&self) -> u64 {
         self.lost
     }
@@ -78,7 +78,7 @@ impl Sampler {
         range
     }
 
-    /// Records the delivery of a packet. `None`: the packet is unknown.
+    /// Records the delivery of a packet. Returns `None` if the packet is unknown.
     pub(crate) fn on_delivered(&mut self, number: u64) -> Option<Stamp> {
         let stamp = self.stamps.remove(&number)?;
         let bytes = stamp.range.len();
@@ -87,7 +87,7 @@ impl Sampler {
         Some(stamp)
     }
 
-    /// Records the loss of a packet.
+    /// Records the loss of a packet. Returns `None` if the packet is unknown.
     pub(crate) fn on_lost(&mut self, number: u64) -> Option<LostSegment> {
         let stamp = self.stamps.remove(&number)?;
         let bytes = stamp.range.len();
@@ -102,18 +102,19 @@ impl Sampler {
         })
     }
 
-    /// Corrects the bytes in flight: packets of discarded packet number spaces are neither delivered nor lost.
+    /// Sets the bytes in flight. The sampler's own count is too high after packets of a discarded packet number space,
+    /// which are neither delivered nor lost.
     pub(crate) fn set_in_flight(&mut self, bytes: u64) {
         self.in_flight = bytes;
     }
 
-    /// Marks packets sent from now on as application-limited, until the data now in flight is delivered.
+    /// Marks packets as application-limited that are sent from now on, until the data now in flight is delivered.
     pub(crate) fn mark_app_limited(&mut self) {
         self.limited_until = (self.delivered + self.in_flight).max(1);
     }
 
-    /// Returns the sample of an ACK. `newest`: the packet sent last among those that the ACK delivers; `shortest`:
-    /// smallest RTT.
+    /// Returns the rate sample of an ACK. `newest` is the packet sent last among the packets that the ACK delivers.
+    /// `shortest` is the smallest RTT.
     pub(crate) fn sample(&mut self, now: Time, newest: &Stamp, shortest: Option<Duration>) -> RateSample {
         self.delivered_at = now;
         if self.delivered > self.limited_until {
@@ -143,7 +144,8 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// Packets of 1000 bytes are sent every 10 ms and acknowledged every 20 ms from 100 ms on: the slower rate counts.
+    /// Packets of 1000 bytes are sent every 10 ms, and from 100 ms on acknowledged every 20 ms. The sample must be the
+    /// slower of the two rates.
     #[test]
     fn a_sample_is_the_slower_of_both_rates() {
         let mut sampler = Sampler::default();

@@ -1,4 +1,4 @@
-//! QUIC flows in the simulator: transfers, losses, shares, repetition.
+//! Tests of QUIC flows in the simulator: transfers, losses, shares of a link, and repetition.
 
 use lasthop_base::{Choice, Duration, Time};
 use lasthop_engine::{Engine, FlowSide, NoEndpoint, StackFlow, Traffic};
@@ -41,7 +41,8 @@ fn stack(library: Library) -> quic::Settings {
     quic::Settings { library, ..quic::Settings::default() }
 }
 
-/// The settings of each library, with each of its own controls, and noq with three controls of `lasthop-tcp`.
+/// Returns settings of each library with each of its own controls, and settings of noq with three controls of
+/// `lasthop-tcp`.
 fn all_stacks() -> Vec<(String, Settings)> {
     let mut all = Vec::new();
     for library in [Library::Noq, Library::Quinn] {
@@ -61,7 +62,8 @@ fn all_stacks() -> Vec<(String, Settings)> {
     all
 }
 
-/// Every control of a library has an equivalent in the catalogue, and each name in the catalogue is a library's control.
+/// Every control of a library must have an equivalent in the catalogue, and each name in the catalogue must be a
+/// control of the library.
 #[test]
 fn controls_have_the_names_of_the_catalogue() {
     let catalogue = lasthop_scenario::Catalogue::default();
@@ -76,8 +78,9 @@ fn controls_have_the_names_of_the_catalogue() {
     }
 }
 
-/// Without losses, a download fills the link. A datagram of 1472 bytes has 1500 bytes on the link and at least 1435 bytes
-/// of payload: 37 bytes are a short header (at most 13), a stream frame's header (8) and the tag (16).
+/// Without losses, a download must fill the link. A datagram of 1472 bytes has 1500 bytes on the link and at least 1435
+/// bytes of payload. The difference of 37 bytes is a short header (at most 13), a stream frame's header (8) and the tag
+/// (16).
 #[test]
 fn a_download_fills_a_clean_link() {
     let scenario = scenario("rate=10Mbit/s,rtt=60ms,queue=1bdp,duration=20s", &[]);
@@ -88,7 +91,7 @@ fn a_download_fills_a_clean_link() {
     }
 }
 
-/// Every byte arrives over paths with losses, copies, damage and reordering, and no datagram is left in flight.
+/// Every byte must arrive over paths with losses, copies, damage and reordering, and no datagram may be left in flight.
 #[test]
 fn transfers_complete_over_hostile_paths() {
     for (name, settings) in [
@@ -118,7 +121,7 @@ fn transfers_complete_over_hostile_paths() {
     }
 }
 
-/// Equal seeds give equal runs, and other seeds other connection identifiers.
+/// Runs with equal seeds must be equal. Runs with different seeds must differ in their connection identifiers.
 #[test]
 fn runs_repeat() {
     let scenario = scenario("rate=10Mbit/s,rtt=60ms,queue=50packets,loss=0.5%,duration=20s", &[]);
@@ -133,7 +136,7 @@ fn runs_repeat() {
     }
 }
 
-/// A QUIC flow and a TCP flow share a link: both get a part, and the link stays full.
+/// A QUIC flow and a TCP flow share a link. Each flow must get at least 1 Mbit/s, and the link must stay full.
 #[test]
 fn quic_and_tcp_share_a_link() {
     let scenario = scenario("rate=10Mbit/s,rtt=40ms,queue=1bdp,duration=60s,count=2,congestion=cubic", &[]);
@@ -144,7 +147,8 @@ fn quic_and_tcp_share_a_link() {
     assert!(quic > 1e6 && tcp > 1e6 && quic + tcp > 9e6, "{quic} {tcp}");
 }
 
-/// An initial MTU of 1200 without discovery leaves 1200 - 37 bytes of payload in 1228 bytes on the link, at least.
+/// With an initial MTU of 1200 and no discovery, packets of 1228 bytes on the link carry at least 1200 - 37 bytes of
+/// payload.
 #[test]
 fn small_datagrams_have_their_overhead() {
     let scenario = scenario("rate=10Mbit/s,rtt=60ms,queue=1bdp,duration=20s", &[]);
@@ -158,7 +162,8 @@ fn small_datagrams_have_their_overhead() {
     assert!(discovered > 0.99 * full, "{}", discovered / full);
 }
 
-/// An ACK for every tenth packet in place of every second one: the destination sends a fifth of the datagrams.
+/// If the sender requests an ACK for every tenth packet instead of every second, the destination must send a fifth of
+/// the datagrams.
 #[test]
 fn the_sender_requests_fewer_acks() {
     let scenario = scenario("rate=10Mbit/s,rtt=60ms,queue=1bdp,duration=20s", &[]);
@@ -172,12 +177,13 @@ fn the_sender_requests_fewer_acks() {
         };
         let (usual, rare, timed) = (of(2, 25), of(10, 25), of(1000, 1));
         assert!((usual - 2.0).abs() < 0.1 && rare > 8.0, "{library:?}: {usual}, {rare} packets per ACK");
-        // A full datagram takes 1.2 ms on the link, so the delay of 1 ms ends before the next packet.
+        // A full datagram takes 1.2 ms on the link, so the maximum ACK delay of 1 ms ends before the next packet
+        // arrives.
         assert!(timed < 1.5, "{library:?}: {timed} packets per ACK");
     }
 }
 
-/// A flow control window below the BDP limits goodput to one window per RTT, at most.
+/// A flow control window below the BDP must limit goodput to at most one window per RTT.
 #[test]
 fn a_flow_control_window_limits_goodput() {
     let scenario = scenario("rate=10Mbit/s,rtt=100ms,queue=1bdp,duration=20s", &[]);
@@ -189,8 +195,8 @@ fn a_flow_control_window_limits_goodput() {
     }
 }
 
-/// An initial window of 40 datagrams at once overflows a queue of 20 packets. Paced datagrams overflow it rarely (BBR
-/// begins with 2.77 windows per RTT) or not at all.
+/// An initial window of 40 datagrams sent at once overflows a queue of 20 packets. Paced datagrams must overflow the
+/// queue rarely (BBR begins with 2.77 windows per RTT) or not at all.
 #[test]
 fn pacing_spreads_the_initial_window() {
     let scenario = scenario("rate=10Mbit/s,rtt=60ms,queue=20packets,duration=10s", &[]);
@@ -209,8 +215,8 @@ fn pacing_spreads_the_initial_window() {
     }
 }
 
-/// The controls of `lasthop-tcp` under noq and under TCP: the same algorithm has a similar goodput. Reno under TCP counts
-/// an ACK of two segments as one (RFC 5681); with byte counting both grow equally fast.
+/// A control of `lasthop-tcp` must have a similar goodput under noq and under TCP. TCP's Reno counts an ACK of two
+/// segments as one (RFC 5681), so the test uses byte counting, with which both grow equally fast.
 #[test]
 fn a_control_has_a_similar_goodput_under_both_transports() {
     let path = "rate=10Mbit/s,rtt=60ms,queue=50packets,loss=0.5%,duration=120s";

@@ -55,14 +55,14 @@ impl Directions {
 /// Progress of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClientProgress {
-    /// The server answers. The values are the minimum RTT and the median RTT without load.
+    /// The server responds. The values are the minimum RTT and the median RTT without load.
     Found([Duration; 2]),
     /// A phase begins. The first value states whether packets are sent down and whether packets are sent up. The second
     /// value is the total duration of the phase.
     Begins([bool; 2], Duration),
 }
 
-/// Time to wait for the answer to a request, before the next attempt.
+/// Time to wait for the response to a request, before the next attempt.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(250);
 /// Maximum number of attempts for a request.
 const MAX_ATTEMPTS: u32 = 20;
@@ -70,7 +70,7 @@ const MAX_ATTEMPTS: u32 = 20;
 const PROBES: u32 = 20;
 /// Interval between two RTT probes.
 const PROBE_INTERVAL: Duration = Duration::from_millis(50);
-/// Time to wait for the answer to an RTT probe.
+/// Time to wait for the response to an RTT probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Minimum time for which the queue is filled before recording, ms.
 const WARM_MS: u64 = 2000;
@@ -79,8 +79,8 @@ const MAX_DRAIN_TIME: Duration = Duration::from_secs(30);
 const PARTS_AT_ONCE: usize = 32;
 const MAX_PARTS: u32 = 20_000;
 
-/// Records a path; returns `Ok(None)` if the user stops the recording. Fails if the server does not answer, stops
-/// answering, or serves another client.
+/// Records a path. Returns `Ok(None)` if the user stops the recording. Fails if the server does not respond, no longer
+/// responds, or serves another client.
 pub fn record(
     options: &RecordingOptions,
     is_over: &dyn Fn() -> bool,
@@ -205,7 +205,7 @@ impl Client<'_> {
         })
     }
 
-    /// Repeats a request until its answer arrives.
+    /// Repeats a request until its response arrives.
     fn request<T>(
         &mut self,
         socket: Socket,
@@ -320,11 +320,11 @@ impl Client<'_> {
         }
     }
 
-    /// Waits until the queues have drained: until an RTT is close to `usual`.
+    /// Waits until the queues have drained, which is the case when an RTT is close to `usual`.
     fn wait_for_drain(&mut self, usual: Duration) -> Result<(), ClientEnd> {
         let session = self.session;
         let end = self.sockets.now() + MAX_DRAIN_TIME;
-        // These pings start at a number that no other pings use.
+        // The numbers of these pings differ from the numbers of all other pings.
         let mut number = 1_000_000;
         let mut is_empty = false;
         while self.sockets.now() < end && !is_empty {
@@ -345,7 +345,7 @@ impl Client<'_> {
 
     fn fetch(&mut self, number: u8) -> Result<PhaseResult, ClientEnd> {
         let session = self.session;
-        // The loop begins with one part, because the first answer contains the number of parts.
+        // The list begins with one part, because the first response contains the number of parts.
         let mut parts: Vec<Option<Vec<u8>>> = vec![None];
         let mut last_received = self.sockets.now();
         while let Some(first) = parts.iter().position(Option::is_none) {

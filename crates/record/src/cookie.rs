@@ -21,7 +21,7 @@ impl Cookies {
         self.keys.hash_one(("cookie", address, now.as_nanos() / SPAN.as_nanos()))
     }
 
-    /// Whether the cookie was recently issued for this address.
+    /// Returns whether the cookie was issued for this address in the present or previous period.
     pub(crate) fn is_of(&self, cookie: u64, address: SocketAddr, now: Time) -> bool {
         let before = Time::from_nanos(now.as_nanos().saturating_sub(SPAN.as_nanos()));
         cookie == self.of(address, now) || cookie == self.of(address, before)
@@ -47,6 +47,6 @@ mod tests {
         assert!(cookies.is_of(cookie, address, now + Duration::from_secs(14)));
         assert!(!cookies.is_of(cookie, address, now + Duration::from_secs(16)));
         assert!(!cookies.is_of(cookie, "192.0.2.1:10".parse().unwrap(), now));
-        assert!(!Cookies::default().is_of(cookie, address, now), "other keys accept no cookie of these keys");
+        assert!(!Cookies::default().is_of(cookie, address, now), "a cookie is not valid with other keys");
     }
 }

@@ -1,11 +1,11 @@
 //! Messages between client and server: one message per datagram, with numbers in network byte order.
 //!
-//! Bytes after a message are padding. Both sides ignore messages of a session that they do not know.
+//! Bytes after a message are padding. Both sides ignore messages of an unknown session.
 
 /// First bytes of every datagram: protocol and version.
 const MAGIC: [u8; 4] = *b"LHr1";
-/// Minimum size of a hello, bytes. A client without a proven address sends at least this number of bytes, and gets a
-/// shorter answer.
+/// Minimum size of a hello, bytes. The response to a hello is shorter, so that a client without a proven address
+/// receives fewer bytes than it sends.
 pub(crate) const HELLO_BYTES: usize = 64;
 pub(crate) const LARGEST: usize = 2048;
 /// Maximum number of bytes of a result in one datagram.
@@ -15,11 +15,11 @@ pub(crate) const PART_HEAD: usize = 4 + 1 + 5 * 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// Request for a cookie; the answer repeats `nonce`.
+    /// Request for a cookie. The response repeats `nonce`.
     Hello {
         nonce: u64,
     },
-    /// Answer with the cookie that proves the address.
+    /// Response with the cookie that proves the address.
     Cookie {
         nonce: u64,
         cookie: u64,
@@ -33,11 +33,12 @@ pub(crate) enum Message {
         nonce: u64,
         session: u64,
     },
-    /// Answer that refuses a session because the server serves another client.
+    /// Response that refuses a session because the server serves another client.
     Busy {
         nonce: u64,
     },
-    /// Message from a second proven address, to which the packets of the measurement are sent.
+    /// Message from the client's second proven address. The server sends the packets of the measurement to this
+    /// address.
     Attach {
         session: u64,
         cookie: u64,
@@ -49,7 +50,7 @@ pub(crate) enum Message {
         session: u64,
         number: u32,
     },
-    /// Answer with the time in ns by the clock of the side that answers.
+    /// Response with the present time in ns by the responding side's clock.
     Pong {
         session: u64,
         number: u32,
@@ -314,7 +315,7 @@ mod tests {
         }
     }
 
-    /// A client whose address is not proven cannot make the server send more than it receives.
+    /// A client whose address is not proven must not make the server send more bytes than the server receives.
     #[test]
     fn answers_to_strangers_are_no_longer_than_questions() {
         let len = |message: Message| {

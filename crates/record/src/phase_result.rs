@@ -14,8 +14,8 @@ pub(crate) struct PhaseResult {
 pub struct SenderResult {
     /// Packets sent.
     pub packets: u64,
-    /// Time for which the window was open but the process did not run. During this time the processor limited the rate,
-    /// not the path.
+    /// Time for which the window was open but the process did not run. During this time, the processor limited the rate
+    /// instead of the path.
     pub behind: Duration,
     /// Time from the start of the phase to the last call of the sender.
     pub span: Duration,

@@ -1,9 +1,9 @@
 //! Received bytes per millisecond, and the time for which the queue was empty.
 //!
 //! The queueing time of a packet is its one-way time minus the smallest one-way time. The clocks of both sides may
-//! differ by a constant, but must run at the same speed. From the time at which a packet would have arrived without
-//! queueing until its arrival, the queue was not empty. For the rest of the time since the previous arrival, the queue
-//! was empty.
+//! differ by a constant, but must run at the same speed. Each packet proves that the queue was not empty during the
+//! packet's queueing time, which ends with the packet's arrival. For the rest of the time since the previous arrival,
+//! the queue counts as empty.
 
 use crate::message::{DataHeader, RecordingPhase};
 use lasthop_base::{Duration, Time};
@@ -17,7 +17,7 @@ pub(crate) struct ReceiverLog {
     until: Time,
     /// A queueing time up to this value counts as zero.
     jitter: Duration,
-    /// Smallest one-way time in ns so far. It includes the offset between the clocks.
+    /// Smallest one-way time in ns so far, including the offset between the clocks.
     base: Option<i128>,
     last: Option<Time>,
     empty: Duration,

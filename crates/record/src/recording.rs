@@ -13,7 +13,7 @@ pub struct Recording {
     pub rtt: [Duration; 2],
     /// Number of RTT probes sent, and number of RTT probes answered.
     pub probes: [u32; 2],
-    /// Whether reports about one direction shared the path with packets of the other direction.
+    /// Whether reports about one direction shared the path with data of the opposite direction.
     pub shares_path: bool,
 }
 

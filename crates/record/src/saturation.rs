@@ -14,8 +14,8 @@ const REPORT_AFTER: u64 = 16;
 const MAX_REPORT_DELAY: Duration = Duration::from_millis(5);
 /// Maximum number of packets sent in one call, before received datagrams are processed.
 const BURST: u32 = 32;
-/// Maximum gap between two calls of `send` while the window is closed. If a gap is longer, the excess counts as lack of
-/// processor time.
+/// Maximum normal gap between two calls of `send` while the window is closed. The excess of a longer gap counts as lack
+/// of processor time.
 const MAX_GAP: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -52,8 +52,8 @@ impl Saturation {
             session,
             number: phase.number,
             zero,
-            // The margin, a fifth of the warm-up, is at least two round trips. The other side may start up to
-            // one round trip later.
+            // The margin, a fifth of the warm-up, is at least two round trips. A margin is necessary because the
+            // opposite side may start up to one round trip later.
             sends_until: zero + warm + span + warm.divided_by(5),
             servo: sends.then(Servo::new),
             log: records.then(|| ReceiverLog::new(zero, phase)),
@@ -66,12 +66,12 @@ impl Saturation {
         }
     }
 
-    /// Whether sending has ended.
+    /// Returns whether sending has ended.
     pub(crate) fn is_over(&self, now: Time) -> bool {
         now >= self.sends_until
     }
 
-    /// Handles a received message, whose size on the path is `bytes`.
+    /// Handles a received message. `bytes` is the size of the message on the path.
     pub(crate) fn handle_message(&mut self, message: &Message, at: Time, bytes: usize) {
         match message {
             Message::Data { number, data, .. } if *number == self.number => {
@@ -108,7 +108,7 @@ impl Saturation {
         })
     }
 
-    /// Sends packets until the window is full. `out` returns false if the send buffer is full; `send` then returns
+    /// Sends packets until the window is full. `out` returns false if the send buffer is full, and `send` then returns
     /// true.
     pub(crate) fn send(&mut self, clock: impl Fn() -> Time, mut out: impl FnMut(Message) -> bool) -> bool {
         let now = clock();
@@ -132,7 +132,7 @@ impl Saturation {
         is_full
     }
 
-    /// Time of the next action if no datagram arrives.
+    /// Returns the time of the next action if no datagram arrives.
     pub(crate) fn next_action(&self, now: Time) -> Time {
         let report = (self.unreported > 0).then(|| self.since + MAX_REPORT_DELAY);
         let sends = self.servo.as_ref().filter(|_| now < self.sends_until);
@@ -278,7 +278,7 @@ mod tests {
         let (recorded, sent) = Link { rates: &[(0, 8_000_000)], queue: 100, delay, every }.run();
         let direction = crate::DirectionResult { recorded, sent, drift: Duration::ZERO };
         assert!(direction.mean_bps() < 4e6, "{}", direction.mean_bps());
-        // The link transmits 32 packets in 46 ms of each 100 ms.
+        // The link transmits 32 packets in 46 ms, so the queue is empty for the rest of each 100 ms.
         assert!((0.5..0.6).contains(&direction.empty_share()), "{}", direction.empty_share());
         let complaints = direction.complaints().join("; ");
         assert!(complaints.contains("processor was the limit"), "{complaints}");

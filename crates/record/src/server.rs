@@ -1,7 +1,7 @@
 //! Server of a recording: waits for clients and records with one client at a time.
 //!
-//! Until an address is proven, answers are no longer than requests. After 30 s without messages from a client, its
-//! session ends.
+//! Until an address is proven, responses are no longer than requests. A session ends after 30 s without messages from
+//! its client.
 
 use crate::LONGEST_S;
 use crate::cookie::Cookies;
@@ -12,7 +12,7 @@ use lasthop_base::{Duration, Time};
 use lasthop_os::datagrams::Datagrams;
 use std::net::SocketAddr;
 
-/// Time without messages from a client after which its session ends.
+/// Time without messages from the client after which a session ends.
 pub(crate) const SILENCE: Duration = Duration::from_secs(30);
 /// Maximum time that a client may request for filling the queue before the recording, ms.
 pub(crate) const LONGEST_WARM_MS: u32 = 60_000;
@@ -64,7 +64,7 @@ struct Server {
 struct Session {
     id: u64,
     nonce: u64,
-    /// The client's address for reports and answers.
+    /// The client's address for reports and responses.
     reports: SocketAddr,
     /// The client's address for the packets of the measurement.
     packets: SocketAddr,
@@ -107,7 +107,7 @@ impl Server {
         self.quiet_since = self.sockets.now();
     }
 
-    /// Reads and answers one datagram; returns false if no datagram is waiting.
+    /// Reads one datagram and responds to it. Returns false if no datagram is waiting.
     fn answer(&mut self, on_progress: &mut dyn FnMut(ServerProgress)) -> bool {
         let Server { sockets, cookies, session, served, .. } = self;
         let Some((message, received)) = sockets.receive() else { return false };
@@ -119,7 +119,7 @@ impl Server {
             }
             Message::Begin { nonce, cookie } if cookies.is_of(cookie, received.from, received.at) => {
                 answer = Some(match session {
-                    // The client repeats its request if the answer was lost.
+                    // The client repeats its request if the response was lost.
                     Some(known) if known.reports == received.from && known.nonce == nonce => {
                         Message::Welcome { nonce, session: known.id }
                     }
@@ -199,7 +199,7 @@ impl Session {
         }
     }
 
-    /// Whether a message belongs to this session and comes from a proven address of its client.
+    /// Returns whether a message belongs to this session and comes from a proven address of its client.
     fn is_from_client(&self, message: &Message, received: &Received) -> bool {
         message.session() == Some(self.id) && (received.from == self.reports || received.from == self.packets)
     }
@@ -218,7 +218,7 @@ impl Session {
         true
     }
 
-    /// Turns a finished phase into a result. Returns true the first time.
+    /// Converts a finished phase to a result. Returns true the first time.
     fn finish(&mut self, wanted: u8, now: Time, dropped: u32) -> bool {
         let is_over =
             |(phase, number, _): &mut (Saturation, u8, u32)| *number == wanted && phase.is_over(now);
@@ -254,8 +254,8 @@ mod tests {
             TestClient(socket)
         }
 
-        /// Sends a message and returns the answer within 0.3 s, if any. Without a session the answer must not be longer
-        /// than the message.
+        /// Sends a message. Returns the response within 0.3 s, if any. Without a session, the response must not be
+        /// longer than the message.
         fn request(&self, message: &Message) -> Option<Message> {
             let mut bytes = Vec::new();
             message.write(&mut bytes, &[]);
@@ -310,8 +310,8 @@ mod tests {
     fn strangers_get_no_more_than_a_cookie_and_the_second_client_waits() {
         let (served, news) = with_server(|server| {
             let (one, other) = (TestClient::of(server), TestClient::of(server));
-            // The server does not answer a hello without padding, an invalid cookie, an unknown session, or bytes that
-            // are not a message.
+            // The server does not respond to a hello without padding, an invalid cookie, an unknown session, or bytes
+            // that are not a message.
             let mut short = Vec::new();
             Message::Hello { nonce: 7 }.write(&mut short, &[]);
             assert_eq!(one.send(&short[..40]), None);

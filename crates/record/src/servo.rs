@@ -1,9 +1,9 @@
 //! Controls the window of packets in flight so that the bottleneck queue never runs empty.
 //!
-//! As in Winstein's saturatr (Sprout, NSDI 2013), the window grows while the queueing time is below 0.75 s and shrinks
-//! above 3 s. A probe is sent periodically, even if the window is closed. Two things differ from saturatr. The window
-//! follows the queueing time in the sending direction instead of the RTT, so late reports do no harm. A queue that
-//! overflows counts as full at any queueing time.
+//! As in Winstein's saturatr (Sprout, NSDI 2013), the window grows while the queueing time is below 0.75 s. The window
+//! shrinks while the queueing time is above 3 s. A probe is sent periodically, even if the window is closed. This
+//! module differs from saturatr in two ways. The window follows the queueing time in the sending direction instead of
+//! the RTT, so late reports do no harm. A queue that overflows counts as full at any queueing time.
 
 use crate::message::Report;
 use lasthop_base::{Duration, Time};
@@ -12,13 +12,12 @@ use lasthop_base::{Duration, Time};
 const MIN_WAIT: Duration = Duration::from_millis(750);
 /// Maximum queueing time.
 const MAX_WAIT: Duration = Duration::from_secs(3);
-/// Queueing time in s after a reduction: if the queueing time exceeds the maximum, the window is reduced so that this
-/// time remains.
+/// Queueing time in s that remains after a reduction of the window because of a queueing time above the maximum.
 const TARGET_WAIT: f64 = 1.5;
 const MIN_WINDOW: u64 = 20;
 /// Maximum window, packets (94 MB).
 const MAX_WINDOW: u64 = 1 << 16;
-/// Share of lost packets above which the window shrinks, because further packets would be lost, too.
+/// Share of lost packets above which the window shrinks, because the queue would also drop additional packets.
 const MAX_LOSS: f64 = 0.25;
 /// Factor for the reduced window if the losses exceed [`MAX_LOSS`]. The window is multiplied by this factor and by the
 /// share of packets received.
@@ -26,8 +25,8 @@ const ABOVE: f64 = 1.25;
 /// Share of lost packets above which the queue counts as overflowing. The window then grows by only a sixteenth of the
 /// received packets, until the queueing time has halved.
 const OVERFLOW_LOSS: f64 = 0.05;
-/// Smallest factor of one reduction after losses. No packets are sent until the packets in flight fit into
-/// the reduced window, and the queue must not drain meanwhile.
+/// Smallest factor of one reduction after losses. A smaller factor could drain the queue, because no packets are sent
+/// until the packets in flight fit into the reduced window.
 const MIN_SHRINK: f64 = 0.8;
 /// Longest time without a packet, after which a probe is sent.
 const PROBE: Duration = Duration::from_millis(200);
@@ -72,7 +71,7 @@ impl Servo {
         self.sent
     }
 
-    /// Whether the window allows another packet.
+    /// Returns whether the window allows another packet.
     pub(crate) fn is_open(&self) -> bool {
         self.sent - self.acked < self.window
     }
@@ -90,7 +89,7 @@ impl Servo {
 
     pub(crate) fn handle_report(&mut self, report: &Report) {
         let acked = report.highest.saturating_add(1);
-        // The report is old or has an invalid number.
+        // Ignores a report that is old or has an invalid number.
         if acked <= self.acked || acked > self.sent {
             return;
         }
@@ -110,7 +109,7 @@ impl Servo {
         }
     }
 
-    /// Checks, once per round trip, whether the queue is too full.
+    /// Checks once per round trip whether the queue is too full.
     fn check_queue(&mut self, waited: Duration) {
         let [acked, received] = self.since;
         let share = (self.received - received) as f64 / (self.acked - acked).max(1) as f64;
@@ -156,10 +155,10 @@ mod tests {
         assert_eq!(servo.window, 40);
         filled(&mut servo);
         servo.handle_report(&report(39, 40, 800));
-        assert_eq!(servo.window, 40, "packets wait for more than 750 ms, so that the window does not grow");
+        assert_eq!(servo.window, 40, "the window grew although packets wait for more than 750 ms");
         filled(&mut servo);
         servo.handle_report(&report(60, 61, 6000));
-        assert_eq!(servo.window, MIN_WINDOW, "a quarter of the window would be below the minimum");
+        assert_eq!(servo.window, MIN_WINDOW, "the window must not fall below the minimum");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) struct Sockets {
     out: Vec<u8>,
 }
 
-/// Origin of a datagram; `bytes` is its size with IP and UDP headers.
+/// Origin of a datagram, its arrival time, and its size in bytes with IP and UDP headers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
     pub(crate) socket: Socket,
@@ -52,12 +52,12 @@ impl Sockets {
         self.clock.now()
     }
 
-    /// Sends a message. An error counts as packet loss.
+    /// Sends a message. If sending fails, the message counts as lost.
     pub(crate) fn send(&mut self, message: &Message, socket: Socket, to: SocketAddr) {
         let _ = self.send_with(message, &[], socket, to);
     }
 
-    /// Sends a message with bytes after it; returns the system's result.
+    /// Sends a message followed by other bytes. Returns the system's result.
     pub(crate) fn send_with(
         &mut self,
         message: &Message,
@@ -101,7 +101,8 @@ impl Sockets {
         &self.buffer[self.behind.clone()]
     }
 
-    /// Sends the packets of a phase to `packets` and its reports to `reports`. Returns true if the send buffer is full.
+    /// Sends the packets of a phase to `packets` and the reports of the phase to `reports`. Returns true if the send
+    /// buffer is full.
     pub(crate) fn send_phase(
         &mut self,
         phase: &mut Saturation,
@@ -122,8 +123,8 @@ impl Sockets {
         )
     }
 
-    /// Waits until a datagram arrives, at most until `until`. With `for_room` the wait also ends when the send buffer has
-    /// room, and may last 5 ms even if `until` is earlier.
+    /// Waits until a datagram arrives, at most until `until`. If `for_room` is true, the wait also ends when the send
+    /// buffer has room, and may last 5 ms even if `until` is earlier.
     pub(crate) fn wait(&self, until: Time, for_room: bool) {
         let most =
             until.since(self.now()).max(if for_room { Duration::from_millis(5) } else { Duration::ZERO });

@@ -10,7 +10,8 @@ use lasthop_base::{Duration, Spread, Time, Unit, Value};
 
 const MAX_BYTES: u64 = 1_000_000_000_000;
 
-/// None of these keys has a default. A flow that sets none of them is a plain transfer.
+/// Returns the keys of an application. None of these keys has a default. A flow that sets none of these keys is a plain
+/// transfer.
 pub(crate) fn keys() -> Vec<Key> {
     let amount = || ValueType::Unit(Unit::Bytes(1, MAX_BYTES));
     vec![
@@ -144,7 +145,7 @@ pub(crate) fn read(
             most: fields.count("exchanges"),
         }),
         _ => Transfer::Pauses(Pauses {
-            // A source that never pauses has an `on` longer than any run.
+            // `on` of a source that never pauses is longer than any run.
             on: fields.duration("on").unwrap_or(LONGEST * 2),
             off: fields.duration("off").unwrap_or(LONGEST),
             period: spread("period"),

@@ -16,7 +16,7 @@ const POISSON: &str = "poisson ";
 /// Mean interval between two arrivals.
 pub(crate) const INTERVAL: Unit = Unit::Duration(Duration::from_micros(1), Duration::from_secs(86_400));
 
-/// Mean interval of `arrivals = "poisson 80 ms"`, as written; `None` for a file.
+/// Returns the mean interval of `arrivals = "poisson 80 ms"`, as written; `None` for a file.
 pub(crate) fn process_of(text: &str) -> Option<&str> {
     text.strip_prefix(POISSON)
 }

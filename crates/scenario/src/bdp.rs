@@ -1,9 +1,9 @@
-//! Bandwidth-delay products (bdp), for queues whose limit is given as a multiple of the product (`"1 bdp"`).
+//! Bandwidth-delay products (bdp), for queues whose limit is given as a multiple of this product (`"1 bdp"`).
 //!
-//! The product is the rate of the link's direction (the mean if the rate changes) times a round-trip time: the longest
-//! round trip without queueing of all flows that cross the direction. A queue of at least 1 bdp holds at least ten of
-//! the largest packets that cross it, the size of an initial window (RFC 6928). Below 1 bdp this minimum shrinks in
-//! proportion to the limit.
+//! The product is the rate of the link's direction (the mean if the rate changes) times a round-trip time. This time is
+//! the longest round trip without queueing among the flows that cross the direction. A queue limit of 1 bdp or more is
+//! at least ten of the largest packets that cross the direction, as many as an initial window (RFC 6928). For a limit
+//! below 1 bdp, this minimum shrinks in proportion to the limit.
 
 use crate::links::Network;
 use crate::resolved::Resolved;
@@ -15,8 +15,8 @@ use lasthop_net::link::Config;
 const MIN_PACKETS: f64 = 10.0;
 /// Assumed packet size if no flow crosses the link, bytes.
 const DEFAULT_PACKET: u64 = 1500;
-/// Converts each queue limit from bandwidth-delay products to bytes, and records the number of products with the
-/// resolved value.
+/// Converts each queue limit from bandwidth-delay products to bytes. Records each limit, with the number of products,
+/// in the resolved scenario.
 pub(crate) fn resolve_limits(
     net: &mut Network,
     flows: &[Flow],
@@ -68,13 +68,13 @@ impl CrossingFlows {
     }
 
     /// Converts a number of bandwidth-delay products to a queue limit in bytes. The limit is at least ten of the
-    /// largest packets; below 1 bdp this minimum shrinks in proportion.
+    /// largest packets. For less than 1 bdp, this minimum shrinks in proportion.
     fn queue_limit(&self, products: f64) -> u64 {
         let fewest = products.min(1.0) * MIN_PACKETS * self.packet as f64;
         ((products * self.product()).max(fewest) + 0.5) as u64
     }
 
-    /// Describes a limit as a multiple of the product: `2.5 bdp of 10 Mbit/s and 20 ms`.
+    /// Describes a limit as a multiple of the bandwidth-delay product: `2.5 bdp of 10 Mbit/s and 20 ms`.
     fn describe(&self, queue_limit: u64) -> String {
         let product = self.product();
         let rounded = ((queue_limit as f64 / product) * 100.0 + 0.5).floor() / 100.0;

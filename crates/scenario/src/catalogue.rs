@@ -6,9 +6,9 @@ use crate::problem::Problem;
 use lasthop_base::SeamInfo;
 use std::sync::Arc;
 
-/// Mechanisms that a scenario can name. [`Catalogue::default`] has the mechanisms of this project. A caller can
-/// add mechanisms. Added mechanisms behave exactly like the others: in documents, in `set`, in messages, in lists and in
-/// the schema.
+/// Mechanisms that a scenario can name. [`Catalogue::default`] has the mechanisms of this project. A caller can add
+/// mechanisms. Added mechanisms have the same effect as this project's mechanisms in documents, `set`, messages, lists
+/// and the schema.
 ///
 /// ```
 /// use lasthop_base::{Info, Mechanism};
@@ -46,7 +46,7 @@ pub struct Catalogue {
     pub node: lasthop_middlebox::Catalogue,
     /// Transports of a flow in place of TCP.
     pub transport: lasthop_stack::transport::Catalogue,
-    /// Source of the scenario and trace files.
+    /// Access to scenario files and trace files.
     pub files: Arc<dyn FileSource>,
 }
 
@@ -73,7 +73,7 @@ impl Catalogue {
         Draft::parse_with(&Arc::new(self.clone()), text, name)
     }
 
-    /// Every kind of mechanism, in this order: sender, receiver, links, nodes, flows.
+    /// Returns every kind of mechanism, in this order: sender, receiver, links, nodes, flows.
     pub fn seams(&self) -> Vec<&SeamInfo> {
         let ends_and_links = self.tcp.seams().into_iter().chain(self.link.seams());
         ends_and_links.chain(self.node.seams()).chain(self.transport.seams()).collect()

@@ -28,7 +28,8 @@ pub(crate) fn check(reader: &TableReader<'_>, entries: &[TomlEntry], links: &[Li
     Ok(())
 }
 
-/// Position of the key in the source text of a link's table. If the table lacks the key, the start of the table.
+/// Returns the position of a key in the source text of a link's table. If the table lacks the key, returns the start of
+/// the table.
 fn place_of(entry: &TomlEntry, key: &str) -> Span {
     let table = entry.node.table();
     table.and_then(|table| table.find(key)).map_or(entry.place, |entry| entry.place)
@@ -52,7 +53,7 @@ fn refuse_other_layers(reader: &TableReader<'_>, link: &Link, place: Span) -> Re
         .help(format!("set link.{}.arq = \"wifi\", or leave `cell` out", link.name)))
 }
 
-/// Refuses a cell with only one link: the name is misspelt, or the cell has no effect.
+/// Refuses a cell with only one link, because the name is misspelt or the cell has no effect.
 fn refuse_single_link_cell(
     reader: &TableReader<'_>,
     links: &[Link],
@@ -80,8 +81,8 @@ fn refuse_single_link_cell(
         .help(help))
 }
 
-/// Checks that all links of a cell have the same medium parameters, and all links with the same sender the same
-/// contention parameters.
+/// Checks that all links of a cell have the same medium parameters. Also checks that all directions with the same
+/// sending node have the same contention parameters.
 fn refuse_differences(
     reader: &TableReader<'_>,
     place: Span,

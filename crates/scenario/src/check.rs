@@ -83,7 +83,7 @@ pub(crate) fn check(
     Ok((scenario, reader.resolved))
 }
 
-/// Keys of the document's top level. In a very long run the default of `sample` is longer than usual.
+/// Returns the keys of the document's top level. In a very long run, the default of `sample` is longer than usual.
 fn keys(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -97,7 +97,7 @@ fn keys(
         if let Presence::Default(usual) = &mut key.presence
             && quantity::duration(usual).is_ok_and(|usual| usual < shortest)
         {
-            // The default is rounded up to whole milliseconds, so that it reads back exactly after printing.
+            // The default is rounded up to whole milliseconds, so that its printed form is exact.
             *usual = format!("{} ms", shortest.as_nanos().div_ceil(1_000_000)).into();
         }
     }

@@ -1,4 +1,4 @@
-//! A scenario before checking, while single values can still be changed.
+//! A scenario that is not yet checked, so that single values can still be changed.
 
 use crate::catalogue::Catalogue;
 use crate::check::check;
@@ -27,7 +27,7 @@ const ENDPOINT_KEYS: [&str; 10] = [
     "time_wait",
 ];
 
-/// Whether this entry, or an entry in a table below it, satisfies `is_own`.
+/// Returns whether this entry, or an entry in a table below this entry, satisfies `is_own`.
 fn is_given_within(node: &TomlNode, is_own: &dyn Fn(&&TomlEntry) -> bool, entry: &TomlEntry) -> bool {
     match node.table() {
         Some(table) => table.entries.iter().any(|inner| is_given_within(&inner.node, is_own, inner)),
@@ -95,7 +95,7 @@ impl Draft {
         }
     }
 
-    /// Reads a scenario from its text. Messages use `name` as the file's name; names of further files are relative to
+    /// Reads a scenario from its text. Messages use `name` as the file's name. File names in the text are relative to
     /// `name`.
     ///
     /// # Errors
@@ -121,12 +121,13 @@ impl Draft {
     /// Changes one value. Examples: `link.wireless.down.channel.rate` to `3e-5`, `flow.bulk.receiver.ack_splitting` to
     /// `split`.
     ///
-    /// The value is TOML or a bare text. A mechanism is set by its name or as a table; if you set one parameter, the
-    /// others keep their values. An empty value removes the key. `rate`, `plan` and `trace` replace each other.
+    /// The value is TOML or a bare text. A mechanism is set by its name or as a table. If you set one parameter of a
+    /// mechanism, its other parameters keep their values. An empty value removes the key. `rate`, `plan` and `trace`
+    /// replace each other.
     ///
-    /// The path may omit its beginning if the rest is unambiguous: `wireless.down.channel.rate`. Without a flow's name
+    /// The path may omit its beginning if the rest is unambiguous: `wireless.down.channel.rate`. Without a flow's name,
     /// the path means every flow: `recovery`, `sender.recovery`. `sender` and `receiver` accept a mechanism's name:
-    /// `sender=cubic`. The keys of one-line scenarios ([`inline::KEYS`]) work in drafts read from such a scenario;
+    /// `sender=cubic`. The keys of one-line scenarios ([`inline::KEYS`]) work in drafts read from a one-line scenario;
     /// `loss`, `up_loss` and `ber` work in every draft.
     ///
     /// # Errors
@@ -173,9 +174,9 @@ impl Draft {
         done
     }
 
-    /// Keys of a flow's TCP endpoints that the author set (in a file, in a one-line scenario or by [`Draft::set`]),
-    /// such as `sender.congestion` and `profile`. The result does not contain keys that a ready path sets. Endpoint
-    /// keys have no effect if other programs send (`lasthop emulate`).
+    /// Returns the keys of a flow's TCP endpoints that the author set, such as `sender.congestion` and `profile`. The
+    /// author sets keys in a file, in a one-line scenario or by [`Draft::set`]. The result excludes keys that a ready
+    /// path sets. Endpoint keys have no effect if real programs replace the flow's endpoints (`lasthop emulate`).
     pub fn given_endpoint_keys(&self, flow: &str) -> Vec<String> {
         let Some(table) = self.document.table("flow").and_then(|flows| flows.table(flow)) else {
             return Vec::new();
@@ -184,7 +185,7 @@ impl Draft {
             let Span { source, start, end } = entry.node.place;
             let source = &self.sources[source];
             let is_ready = ready::find(&source.name).is_some_and(|(_, text)| *text == *source.text);
-            // If a one-line scenario omits a key, the span of the key's default value is the whole line.
+            // A default that a one-line scenario adds has the whole line as its span.
             let is_usual = source.name == TYPED && start == 0 && end == source.text.len();
             !is_ready && !is_usual
         };
@@ -204,7 +205,7 @@ impl Draft {
         given
     }
 
-    /// Names of the flows, links or nodes (`table` is `flow`, `link` or `node`), in the document's order.
+    /// Returns the names of the flows, links or nodes (`table` is `flow`, `link` or `node`), in the document's order.
     pub fn names(&self, table: &str) -> Vec<&str> {
         self.document.table(table).map(TomlTable::keys).unwrap_or_default()
     }
@@ -214,12 +215,13 @@ impl Draft {
         self.checked(Detail::Nothing).map(|(scenario, _)| scenario)
     }
 
-    /// The resolved scenario as TOML: every key with its value and meaning. This text reads back as the same scenario.
+    /// Returns the resolved scenario as TOML: every key with its value and meaning. Reading this text gives the same
+    /// scenario.
     pub fn show(&self) -> Result<String, Problem> {
         self.checked(Detail::Everything).map(|(_, resolved)| show::text(&resolved))
     }
 
-    /// The scenario, and [`Draft::show`]'s text without comments.
+    /// Returns the scenario, and the text of [`Draft::show`] without comments.
     pub fn check_and_show(&self) -> Result<(Scenario, String), Problem> {
         self.checked(Detail::Values).map(|(scenario, resolved)| (scenario, show::bare(&resolved)))
     }

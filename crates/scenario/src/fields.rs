@@ -12,8 +12,8 @@ pub(crate) enum FieldValue {
 
 /// The values of a table, written or default, in the order of the table's keys.
 ///
-/// The methods below expect names from the table's list of keys, and values of the type that the key declares. They
-/// return `None` for a key that has neither a value nor a default.
+/// The methods below expect names from the table's list of keys, and values of the type that the key declares. The
+/// methods return `None` for a key that has neither a value nor a default.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields {
     list: Vec<(&'static str, FieldValue, Span)>,
@@ -43,7 +43,7 @@ impl Fields {
         self.entry(name).map(|(_, setting, _)| setting)
     }
 
-    /// The position of the value in the source text. A default value has the position of its table's head.
+    /// Returns the position of the value in the source text. A default value has the position of its table's head.
     pub(crate) fn place(&self, name: &str) -> Option<Span> {
         self.entry(name).map(|(_, _, place)| *place)
     }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
-/// Access to files by name, either on disk or provided by a web page.
+/// Access to files by name. The files are on disk, or a web page provides them.
 pub trait FileSource: fmt::Debug + Send + Sync {
-    /// Whether a file of this name exists.
+    /// Returns whether a file of this name exists.
     fn exists(&self, name: &str) -> bool;
 
     /// Reads a whole file, which may have at most `largest` bytes.

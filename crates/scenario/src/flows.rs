@@ -63,7 +63,7 @@ fn flow(
     }
 }
 
-/// Reads the replicas of a flow with lists or mixes. Replicas with the same values are read once.
+/// Reads the replicas of a flow whose values are lists or mixes. Replicas with the same values are read only once.
 fn varied_flows(
     reader: &mut TableReader<'_>,
     entry: &TomlEntry,
@@ -273,8 +273,9 @@ fn equal_flows(
     Ok(())
 }
 
-/// Number of transfers of a Poisson process with the mean interval `every` over `period`. The number is the same in
-/// every run: given its number, the arrivals of a Poisson process are independent and uniform over the period.
+/// Returns the number of transfers of a Poisson process with the mean interval `every` over `period`. The number is the
+/// same in every run. Given the number of its arrivals, a Poisson process has arrivals that are independent and uniform
+/// over the period.
 fn poisson_transfers(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -376,7 +377,7 @@ fn transfers_from_file(
     }
 }
 
-/// The flow's kind of traffic, which determines its valid keys.
+/// Returns the flow's kind of traffic, which determines its valid keys.
 fn kind(reader: &TableReader<'_>, head: TableHead<'_>, table: &TomlTable) -> Result<&'static str, Problem> {
     Ok(some_keys(reader, head, table, &["kind"])?.word("kind").unwrap_or("tcp"))
 }
@@ -399,7 +400,7 @@ fn end_node(
     })
 }
 
-/// Start time of the first replica, and latest possible start time of the last replica.
+/// Returns the start time of the first replica, and the latest possible start time of the last replica.
 fn starts(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -426,7 +427,7 @@ fn starts(
     Ok((first, latest))
 }
 
-/// Time at which the flow stops. Fails if the flow may begin later.
+/// Returns the time at which the flow stops. Fails if the flow may begin after that time.
 fn stop(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -482,7 +483,7 @@ fn tcp(
     both.ecn = fields.flag("ecn").unwrap_or(both.ecn);
     both.nagle = fields.flag("nagle").unwrap_or(both.nagle);
     both.time_wait = fields.duration("time_wait").unwrap_or(both.time_wait);
-    // A simulated application has no user timeout: it waits until the run ends.
+    // A simulated application waits until the run ends, so it has no user timeout.
     both.user_timeouts = UserTimeouts { data: None, syn: None, ..both.user_timeouts };
     let (mut source, mut destination) = (both.clone(), both);
     let profile = fields.word("profile").and_then(profile::find).unwrap_or(profile::DEFAULT);
@@ -503,10 +504,10 @@ fn tcp(
 
 /// Smallest UDP payload of a full datagram (RFC 9000 §14), bytes.
 const SMALLEST_DATAGRAM: u64 = 1200;
-/// IPv4 and TCP headers with timestamps less IPv4 and UDP headers, bytes: 52 - 28.
+/// Difference in bytes between the IPv4 and TCP headers with timestamps (52) and the IPv4 and UDP headers (28).
 const LONGER_HEADERS: u64 = 24;
 
-/// Transport of a flow in place of TCP, from the keys that a TCP flow has, too.
+/// Returns the transport that replaces TCP in a flow, configured by keys that TCP flows also have.
 fn chosen_stack(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -557,7 +558,8 @@ fn chosen_stack(
     })
 }
 
-/// The QUIC library's congestion control for a flow; `None`: the control of the source's TCP configuration.
+/// Returns the QUIC library's congestion control for a flow. `None` means the control that the source's TCP
+/// configuration selects.
 fn control_of(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -591,8 +593,8 @@ fn control_of(
     }
 }
 
-/// Configures the reverse direction of a flow with requests and responses: the sender of the requests and their
-/// receiver. The scenario has no tables for this direction, so the profile determines all its values.
+/// Configures the reverse direction of a flow with requests and responses: the sender and the receiver of the requests.
+/// The scenario has no tables for this direction, so the profile determines all values of the direction.
 fn configure_reverse_halves(
     reader: &mut TableReader<'_>,
     head: TableHead<'_>,
@@ -646,7 +648,7 @@ fn read_endpoint(
     Ok(fields)
 }
 
-/// A TCP option that the mechanism needs but the flow does not offer.
+/// Returns a TCP option that the mechanism needs but the flow does not offer.
 fn missing_option(mechanism: &Info, config: &Config) -> Option<&'static str> {
     let is_offered = |need: &Need| match need {
         Need::Sack => config.sack,

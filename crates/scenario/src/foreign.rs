@@ -29,7 +29,7 @@ const fn noted(
 
 const BBR2: &str = "BBRv2 is not implemented; BBRv3 is its successor";
 
-/// Names of keys and mechanisms in other tools. A name that Lasthop uses in the same sense needs no entry.
+/// Names of keys and mechanisms in other tools. The list omits names that Lasthop uses in the same sense.
 const FOREIGN_KEYS: &[Foreign] = &[
     // Names that several tools and papers use.
     same("bandwidth", "", &["rate"]),
@@ -158,7 +158,7 @@ const FOREIGN_KEYS: &[Foreign] = &[
     same("q_weight_", "ns-2", &["weight"]),
     same("minrto_", "ns-2", &["min_rto"]),
     same("tcptick_", "ns-2", &["tick"]),
-    // Names that Lasthop used before 0.1.
+    // Obsolete names of Lasthop's own keys.
     same("judge", "", &["loss_discrimination"]),
     same("cause", "", &["loss_discrimination"]),
     same("counting", "", &["ack_counting"]),
@@ -168,8 +168,8 @@ const FOREIGN_KEYS: &[Foreign] = &[
     same("estimate", "", &["window_estimate"]),
 ];
 
-/// Names of result columns in other tools, and former names of Lasthop's columns. The web page shows no columns, so the
-/// build for the page omits this table.
+/// Names of result columns in other tools, and obsolete names of Lasthop's columns. The build for the web page omits
+/// this table, because the page shows no columns.
 const FOREIGN_COLUMNS: &[Foreign] = &[
     same("throughput", "", &["goodput_kbps", "carried_kbps"]),
     same("cwnd", "", &["cwnd_bytes"]),
@@ -197,13 +197,13 @@ const FOREIGN_COLUMNS: &[Foreign] = &[
     same("troubled", "", &["r1_reached"]),
 ];
 
-/// All names of other tools.
+/// Returns all names of other tools.
 pub fn all_foreign() -> impl Iterator<Item = &'static Foreign> {
     let columns: &[Foreign] = if cfg!(target_arch = "wasm32") { &[] } else { FOREIGN_COLUMNS };
     FOREIGN_KEYS.iter().chain(columns)
 }
 
-/// The entry for a name. Case, and the choice of `-` or `_`, do not matter; a leading `ns3::` is ignored.
+/// Returns the entry for a name. Ignores case, the choice of `-` or `_`, and a leading `ns3::`.
 pub fn foreign(written: &str) -> Option<&'static Foreign> {
     let name = written.trim().to_lowercase().replace('-', "_");
     let name = name.strip_prefix("ns3::").unwrap_or(&name);
@@ -211,7 +211,7 @@ pub fn foreign(written: &str) -> Option<&'static Foreign> {
 }
 
 impl Foreign {
-    /// A sentence that gives Lasthop's names for this name: "tc: `qdisc` is `queue` here".
+    /// Returns a sentence that gives Lasthop's names for this name: "tc: `qdisc` is `queue` here".
     pub fn sentence(&self) -> String {
         let whose = if self.tool.is_empty() { String::new() } else { format!("{}: ", self.tool) };
         let (name, here) = (self.name, one_of(self.here));
@@ -223,7 +223,7 @@ impl Foreign {
     }
 }
 
-/// The names in backquotes, joined as a list: "`a`, `b` or `c`".
+/// Joins the names, in backquotes, to a list: "`a`, `b` or `c`".
 pub(crate) fn one_of(names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match &names[..] {

@@ -6,8 +6,8 @@
 //! flow's route; delays apply to the whole route. "Down" is the direction in which this flow crosses the link. [`KEYS`]
 //! gives the meaning of each key.
 //!
-//! [`Draft::set`] also accepts these keys if the draft was read from a one-line scenario. It accepts the keys for
-//! losses in every draft (module `line_keys`).
+//! [`Draft::set`] also accepts these keys if the draft was read from a one-line scenario. In every draft,
+//! [`Draft::set`] accepts the keys for losses (module `line_keys`).
 //!
 //! Every other key is a key of the document or of the flow, as in [`Draft::set`]: `duration`, `seed`, `recovery`,
 //! `ack_splitting` …
@@ -100,7 +100,7 @@ pub(crate) fn draft(catalogue: &Arc<Catalogue>, text: &str) -> Result<Draft, Pro
     Ok(draft)
 }
 
-/// Applies the keys that are keys of the document or of the flow, not of one-line scenarios.
+/// Applies those keys of the line that are keys of the document or of the flow, not of one-line scenarios.
 fn apply_other_keys(draft: &mut Draft, items: &[Item]) -> Result<(), Problem> {
     for item in items.iter().filter(|item| !is_own(&item.key)) {
         set::apply(draft, &item.key, item.place, item.node.clone()).map_err(|problem| {
@@ -207,7 +207,7 @@ fn problem(sources: &[SourceText], place: Span, message: impl Into<String>) -> P
     Problem::new(&sources[place.source], place.start..place.end, message)
 }
 
-/// Creates the document, without the flow's mechanisms.
+/// Creates the document, without the mechanisms of the flow.
 fn document(catalogue: &Catalogue, sources: &[SourceText], items: &[Item]) -> Result<TomlTable, Problem> {
     let source = &sources[0];
     let whole = Span { source: 0, start: 0, end: source.text.len() };
@@ -275,8 +275,8 @@ fn document(catalogue: &Catalogue, sources: &[SourceText], items: &[Item]) -> Re
     Ok(document)
 }
 
-/// The channel that `loss` (with or without `burst`), `ber` or `channel` describes, and the position of that key in the
-/// source text.
+/// Returns the channel that `loss` (with or without `burst`), `ber` or `channel` describes, and the position of that
+/// key in the source text.
 fn channel(sources: &[SourceText], items: &[Item]) -> Result<Option<(Span, TomlNode)>, Problem> {
     at_most_one(sources, items, "loss", "ber")?;
     at_most_one(sources, items, "loss", "channel")?;
@@ -313,7 +313,7 @@ fn losses(
     }
 }
 
-/// A channel of this kind with these parameters, and the position of the first parameter in the source text.
+/// Returns a channel of this kind with these parameters, and the position of the first parameter in the source text.
 fn channel_of_kind(kind: &str, parameters: &[(&str, &Item)]) -> (Span, TomlNode) {
     let first = parameters[0].1;
     let mut channel = TomlTable::default();
@@ -324,7 +324,8 @@ fn channel_of_kind(kind: &str, parameters: &[(&str, &Item)]) -> (Span, TomlNode)
     (first.place, TomlNode { place: first.place, content: Content::Table(channel.into()) })
 }
 
-/// The jitter mechanism. A value that is a time is the upper bound of a random delay; any other value is a mechanism.
+/// Returns the jitter mechanism. A value that is a time is the upper bound of a random delay. Any other value is a
+/// mechanism.
 fn jitter(item: &Item) -> TomlNode {
     if quantity::duration(item.value.trim_matches('"')).is_err() {
         return item.node.clone();
@@ -335,7 +336,7 @@ fn jitter(item: &Item) -> TomlNode {
     TomlNode { place: item.node.place, content: Content::Table(table.into()) }
 }
 
-/// The propagation delay of each direction, from `one_way_delay` or half of `rtt`.
+/// Returns the propagation delay of each direction, from `one_way_delay` or half of `rtt`.
 fn delay<'i>(sources: &[SourceText], items: &'i [Item]) -> Result<Option<(&'i Item, String)>, Problem> {
     let Some(item) = at_most_one(sources, items, "rtt", "one_way_delay")? else { return Ok(None) };
     if item.key == "one_way_delay" {
@@ -358,7 +359,7 @@ fn half(rtt: &str) -> Result<String, String> {
     Ok(quantity::duration(rtt.trim_matches('"'))?.divided_by(2).to_string())
 }
 
-/// Creates the error for a missing key. If the line has a misspelt form of the key, the error suggests the right
+/// Creates the error for a missing key. If the line has a misspelt form of the key, the error suggests the correct
 /// spelling.
 fn missing_key(
     catalogue: &Catalogue,

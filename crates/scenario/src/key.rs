@@ -1,5 +1,5 @@
-//! Descriptions of the keys of the scenario language. The reader, `show`, `list` and the schema are all derived from
-//! them.
+//! Descriptions of the keys of the scenario language. The reader, `show`, `list` and the schema all use these
+//! descriptions.
 
 use lasthop_base::{Info, Parameter, SeamInfo, Unit};
 use lasthop_tcp::profile::Preset;
@@ -64,7 +64,7 @@ impl Key {
         Key { name, value_type, presence: Presence::Default(default.into()), doc, presets: Vec::new() }
     }
 
-    /// A key whose value is a table. Such tables are read separately.
+    /// Returns a key whose value is a table. The contents of the table are read separately.
     pub(crate) fn table(name: &'static str, doc: &'static str) -> Key {
         Key::optional(name, ValueType::Table, "{}", doc)
     }
@@ -89,12 +89,13 @@ impl From<&Parameter> for Key {
     }
 }
 
-/// Keys of a mechanism's table other than `kind`.
+/// Returns the keys of a mechanism's table other than `kind`.
 pub(crate) fn parameters(info: &Info) -> Vec<Key> {
     info.parameters.iter().map(Key::from).collect()
 }
 
-/// Keys of the mechanism `info`, with the defaults of the profile. `seam` is the key that selects the mechanism.
+/// Returns the keys of the mechanism `info`, with the defaults of the profile. `seam` is the key that selects the
+/// mechanism.
 pub(crate) fn preset_parameters(seam: &Key, info: &Info) -> Vec<Key> {
     let mut keys = parameters(info);
     for preset in seam.presets.iter().filter(|preset| preset.with.1 == info.name) {

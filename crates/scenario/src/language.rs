@@ -20,12 +20,12 @@ use sender::SENDER;
 use std::sync::LazyLock;
 
 pub(crate) const LONGEST: Duration = Duration::from_secs(10_000_000);
-/// Shortest time that keys accept if zero is not allowed.
+/// Shortest accepted time for keys that do not accept zero.
 const SHORTEST: Duration = Duration::from_micros(1);
 /// Largest number of replicas of one flow, and largest number of flows in a scenario.
 pub(crate) const MAX_FLOWS: u64 = 1_000_000;
 pub(crate) const TRAFFIC: &[&str] = &["tcp", QUIC, "cbr", "on_off"];
-/// QUIC in place of TCP, with the same keys.
+/// Kind of traffic that uses QUIC in place of TCP, with the same keys.
 pub(crate) const QUIC: &str = "quic";
 
 pub(crate) const TIME: Unit = Unit::Duration(Duration::ZERO, LONGEST);
@@ -86,8 +86,8 @@ pub(crate) fn receiver(catalogue: &Catalogue) -> Vec<Key> {
     seam_keys(catalogue, "receiver")
 }
 
-/// Keys that select the mechanisms of a side (`sender`, `receiver`, `link`, `node` or `flow`). If a bare amount can select the
-/// mechanism (as for queues), the default is an amount.
+/// Returns the keys that select the mechanisms of a side (`sender`, `receiver`, `link`, `node` or `flow`). If a bare
+/// amount can select the mechanism, as for queues, the default is an amount.
 fn seam_keys(catalogue: &Catalogue, side: &str) -> Vec<Key> {
     let key = |seam: &SeamInfo| {
         let default = if seam.limited().is_some() { DEFAULT_LIMIT } else { seam.default.name };
@@ -96,8 +96,8 @@ fn seam_keys(catalogue: &Catalogue, side: &str) -> Vec<Key> {
     catalogue.of_side(side).into_iter().map(key).collect()
 }
 
-/// Names of the keys of a node, of a sender, of a receiver, or of one direction of a link (`side` is then `link`). For
-/// `flow`, only the keys that select a mechanism.
+/// Returns the names of the keys of a node, a sender, a receiver, or one direction of a link (`side` is then `link`).
+/// For `flow`, returns only the names of the keys that select a mechanism.
 pub(crate) fn names(catalogue: &Catalogue, side: &str) -> Vec<&'static str> {
     let seam_keys = catalogue.of_side(side).into_iter().map(|seam| seam.name);
     match side {
@@ -107,8 +107,8 @@ pub(crate) fn names(catalogue: &Catalogue, side: &str) -> Vec<&'static str> {
     }
 }
 
-/// Whether a table of this type (`top`: `link`, `node` or `flow`) has a key of this name. For `flow`, the result is
-/// true if at least one kind of flow has the key.
+/// Returns whether a table of this type (`top`: `link`, `node` or `flow`) has a key of this name. For `flow`, the
+/// result is true if at least one kind of flow has the key.
 pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
     let has = |keys: &[Key]| keys.iter().any(|key| key.name == name);
     match top {

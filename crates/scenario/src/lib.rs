@@ -1,6 +1,6 @@
-//! Scenarios: reads a text, checks it, and gives a [`Scenario`] of plain data that a simulator can run.
+//! Reads the text of a scenario, checks the text, and returns a [`Scenario`] of plain data that a simulator can run.
 //!
-//! A [`Draft`] is a document whose values can still be changed (`--set`). Checking it gives a [`Scenario`], or one
+//! A [`Draft`] is a document whose values can still be changed (`--set`). Checking a draft gives a [`Scenario`], or one
 //! [`Problem`] with the file, the line, the text to underline and a remedy.
 //!
 //! Modules:

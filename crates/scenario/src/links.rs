@@ -48,7 +48,7 @@ pub(crate) fn read(reader: &mut TableReader<'_>, entries: &[TomlEntry]) -> Resul
     Ok(net)
 }
 
-/// Reads one link. The first `ends` entries of `keys` belong to the link itself; the others belong to a direction.
+/// Reads one link. The first `ends` entries of `keys` belong to the link itself, and the rest to a direction.
 fn link(
     reader: &mut TableReader<'_>,
     entry: &TomlEntry,
@@ -60,7 +60,7 @@ fn link(
     let path = ["link.", &entry.key].concat();
     let head = TableHead { path: &path, place: entry.place };
     let table = reader.table(TableHead { path: "link", place: entry.place }, entry)?;
-    // Checks all keys of the link's table, even keys that both directions override. The values are recorded later, with
+    // Checks all keys of the link's table, even keys that both directions override. The values are recorded later, for
     // each direction.
     reader.given(head, table, keys)?;
     refuse_rate_and_trace(reader, head, table)?;
@@ -99,7 +99,7 @@ pub(crate) fn check_name(reader: &TableReader<'_>, what: &str, entry: &TomlEntry
     }
 }
 
-/// Reads one direction. A value comes from the direction's own table, else from the link's table, else it is the
+/// Reads one direction. A value comes from the direction's own table, or else from the link's table, or else from the
 /// default.
 fn direction(
     reader: &mut TableReader<'_>,

@@ -22,14 +22,14 @@ pub struct ListEntry {
 }
 
 impl Catalogue {
-    /// Every mechanism, grouped by the key that selects it, then every profile, then every ready path.
+    /// Returns every mechanism, grouped by the key that selects it, then every profile, then every ready path.
     pub fn list(&self) -> Vec<ListEntry> {
         entries(self)
     }
 
-    /// Entries that match a word. The kinds are compared first (`queue`). If none matches, the names are searched
-    /// (`sack`, `fading`), then the summaries and sources (`satellite`, `huang`). Case, and the choice of `-` or `_`,
-    /// do not matter.
+    /// Returns the entries that match a word. The word is compared with the kinds first (`queue`). If no kind matches,
+    /// the names are searched (`sack`, `fading`), then the summaries and sources (`satellite`, `huang`). Case, and the
+    /// choice of `-` or `_`, do not matter.
     ///
     /// # Errors
     /// Returns a hint with all kinds if nothing matches.
@@ -40,7 +40,7 @@ impl Catalogue {
 
 fn entries(catalogue: &Catalogue) -> Vec<ListEntry> {
     let seams = catalogue.seams();
-    // The sender and the receiver may have keys of the same name; then the side is part of the kind.
+    // The sender and the receiver may have keys of the same name. The kind then includes the side.
     let kind = |seam: &SeamInfo| match seams.iter().filter(|other| other.name == seam.name).count() {
         1 => seam.name.to_owned(),
         _ => format!("{}.{}", seam.side, seam.name),
@@ -76,7 +76,7 @@ fn entries_of(all: &[ListEntry], word: &str) -> Result<Vec<ListEntry>, String> {
     let wanted = plain(word);
     type Matches = fn(&ListEntry, &str, &dyn Fn(&str) -> String) -> bool;
     const MATCHERS: [Matches; 3] = [
-        // The plural of a kind matches too, and so does a key without its side.
+        // The word may also be the plural of a kind, or a key without its side.
         |entry, wanted, _| {
             let key = entry.kind.rsplit('.').next().unwrap_or_default();
             let one = wanted.strip_suffix('s').unwrap_or(wanted);

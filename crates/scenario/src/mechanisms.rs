@@ -139,14 +139,14 @@ fn with_parameters(
     }
 }
 
-/// Whether a parameter has its default value. Writing the default is harmless even if the parameter has no effect.
+/// Returns whether a parameter has its default value. A scenario may set a parameter that has no effect to its default.
 fn is_default(info: &Info, name: &str, values: &Values) -> bool {
     let parameter = info.parameters.iter().find(|parameter| parameter.name == name);
     let default = parameter.and_then(|parameter| parameter.unit.parse(parameter.default?).ok());
     values.iter().any(|(known, value)| known == name && Some(value) == default.as_ref())
 }
 
-/// The error for a parameter that has no effect because of another parameter's value.
+/// Creates the error for a parameter that has no effect because of another parameter's value.
 fn idle(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -166,7 +166,7 @@ fn idle(
         Is::This(text) => format!("{} = {}", rule.other, other(text)),
         Is::Not(text) => format!("{} other than {}", rule.other, other(text)),
     };
-    // Whether a parameter also depends on `rule.other` and has an effect with the present value of `rule.other`.
+    // Whether a parameter also depends on `rule.other`, and has an effect with the present value of `rule.other`.
     let is_decided = |name: &&str| {
         let mut rules = info.only_if.iter().filter(|one| one.parameters.contains(name));
         rules.any(|one| one.other == rule.other) && info.unmet_condition(name, values).is_none()
@@ -211,13 +211,13 @@ const UNLIMITED: &str = "unlimited";
 /// Units of a queue limit in packets.
 const PACKETS: [&str; 5] = ["packets", "packet", "pkts", "pkt", "p"];
 
-/// The mechanism that a bare amount selects for this key, and the description of its limit.
+/// Returns the mechanism that a bare amount selects for this key, and the description of its limit.
 fn limited(seam: &SeamInfo) -> Option<(&'static Info, Limit)> {
     let info = seam.limited()?;
     info.limit.map(|limit| (info, limit))
 }
 
-/// The mechanism and limit that a bare amount selects; `None` if the word is not an amount.
+/// Returns the mechanism and the limit that a bare amount selects; `None` if the word is not an amount.
 fn bare(
     reader: &TableReader<'_>,
     head: TableHead<'_>,

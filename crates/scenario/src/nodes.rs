@@ -13,12 +13,12 @@ use crate::tree::TomlTable;
 use lasthop_base::Choice;
 use lasthop_middlebox::Build;
 
-/// The nodes that the document's links name, without repetitions.
+/// Returns the nodes that the document's links name, without repetitions.
 pub(crate) fn linked(document: &TomlTable) -> Vec<String> {
     ends(document, "link")
 }
 
-/// The nodes that are not an end of any flow.
+/// Returns the nodes at which no flow begins or ends.
 pub(crate) fn inner(document: &TomlTable) -> Vec<String> {
     let hosts = ends(document, "flow");
     linked(document).into_iter().filter(|node| !hosts.contains(node)).collect()

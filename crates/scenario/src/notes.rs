@@ -6,7 +6,7 @@ use lasthop_net::Config;
 use lasthop_tcp::receiver::{ack_splitting, loss_discrimination};
 
 impl Scenario {
-    /// Warnings for the author of the scenario, each a sentence with a remedy. The list is usually empty.
+    /// Returns warnings for the author of the scenario, each a sentence with a remedy. The list is usually empty.
     pub fn notes(&self) -> Vec<String> {
         let all = [
             self.loss_after_arq(),
@@ -19,7 +19,7 @@ impl Scenario {
         all.into_iter().flatten().chain(self.unmarked()).collect()
     }
 
-    /// Warns of mechanisms of TCP in a flow that TCP does not carry.
+    /// Warns of TCP mechanisms in a flow whose transport is not TCP.
     fn unused_by_stacks(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for flow in self.flows.iter().filter(|flow| flow.stack.is_some()) {
@@ -74,7 +74,7 @@ impl Scenario {
         self.directions().filter(loses_all).map(note).collect()
     }
 
-    /// Warns of middleboxes that need reports of failed transmissions if the link layer does not send such reports.
+    /// Warns of a middlebox that needs reports of failed transmissions, if the link layer sends no such reports.
     fn no_link_failures(&self) -> Vec<String> {
         let asks = |node: usize| lasthop_middlebox::needs_failures(&self.middleboxes[node]);
         let reports_none = |link: &&Link| asks(link.from) && !link.down.reports_failures();
@@ -91,7 +91,7 @@ impl Scenario {
         self.links.iter().filter(reports_none).map(note).collect()
     }
 
-    /// Warns of receivers that need damaged segments if the link layer discards damaged segments.
+    /// Warns of a receiver that needs damaged segments, if the link layer discards damaged segments.
     fn no_damaged_segments(&self) -> Vec<String> {
         let note = |(flow, route): (&Flow, &Route)| {
             let Traffic::Tcp { destination, .. } = &flow.traffic else { return None };
@@ -115,8 +115,8 @@ impl Scenario {
         self.links.iter().flat_map(|link| [(link, "down", &link.down), (link, "up", &link.up)])
     }
 
-    /// Warns of receivers whose ACK splitting needs a loss discrimination that they lack, and of receivers whose loss
-    /// discrimination is not used by their ACK splitting. Flows with the same warning share one sentence.
+    /// Warns of a receiver whose ACK splitting needs loss discrimination but which has none. Also warns of a receiver
+    /// whose loss discrimination is not used by the ACK splitting. Flows with the same warning share one sentence.
     fn unpaired(&self) -> Vec<String> {
         let mut notes: Vec<(String, &Flow, usize)> = Vec::new();
         for (flow, receiver) in self.receivers() {
@@ -139,7 +139,7 @@ impl Scenario {
         })
     }
 
-    /// Warns of flows that offer ECN if no queue on their route marks packets.
+    /// Warns of flows that offer ECN, if no queue on their route marks packets.
     fn unmarked(&self) -> Option<String> {
         let offers = |flow: &Flow| match &flow.traffic {
             Traffic::Tcp { source, destination, .. } => {
@@ -171,8 +171,8 @@ impl Scenario {
     }
 }
 
-/// Sentence about the mechanism that has no effect: ACK splitting without loss discrimination, or loss discrimination
-/// without ACK splitting. `None` if both mechanisms have an effect.
+/// Returns a sentence about the mechanism that has no effect: ACK splitting without loss discrimination, or loss
+/// discrimination without ACK splitting. Returns `None` if both mechanisms have an effect.
 fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
     let ack_splitting = (receiver.ack_splitting.build)(&receiver.ack_splitting.values);
     let cause = (receiver.receiver_discrimination.build)(&receiver.receiver_discrimination.values);
@@ -206,12 +206,12 @@ fn names<'i>(mechanisms: impl Iterator<Item = &'i Info>) -> String {
     mechanisms.map(|info| info.name).collect::<Vec<&str>>().join(", ")
 }
 
-/// The text ` and 3 more`; empty for 0.
+/// Returns the text ` and 3 more`; empty for 0.
 fn others(count: usize) -> String {
     if count == 0 { String::new() } else { format!(" and {count} more") }
 }
 
-/// The warnings of several scenarios, without repetitions.
+/// Returns the warnings of several scenarios, without repetitions.
 pub fn of_all<'s>(scenarios: impl IntoIterator<Item = &'s Scenario>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for note in scenarios.into_iter().flat_map(Scenario::notes) {

@@ -5,8 +5,8 @@ use std::fmt;
 
 /// An error without a position in a document: one sentence and a remedy.
 ///
-/// [`fmt::Display`] prints the sentence; as a [`miette::Diagnostic`] it is drawn with a help line. [`crate::Problem`]
-/// is an error with a position.
+/// [`fmt::Display`] prints the sentence. As a [`miette::Diagnostic`], the error is printed with a help line.
+/// [`crate::Problem`] is an error with a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainProblem {
     /// The error, one sentence.
@@ -16,7 +16,7 @@ pub struct PlainProblem {
 }
 
 impl PlainProblem {
-    /// An error and its remedy.
+    /// Returns an error and its remedy.
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> PlainProblem {
         PlainProblem { message: message.into(), help: help.into() }
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// The first error in a scenario: one sentence, a position in the text, and a remedy.
 ///
-/// [`fmt::Display`] prints only the sentence. As a [`miette::Diagnostic`] the error is printed with the file, the line,
-/// the underlined text and a help line.
+/// [`fmt::Display`] prints only the sentence. As a [`miette::Diagnostic`], the error is printed with the file, the
+/// line, the underlined text and a help line.
 #[derive(Clone, Debug)]
 pub struct Problem(Box<Details>);
 
@@ -41,13 +41,13 @@ impl Problem {
         }))
     }
 
-    /// An error in another TOML document that belongs to scenarios. `file` is the file name for messages; `span` is the
-    /// range of bytes in `text` to underline.
+    /// Returns an error in a document other than a scenario, such as a file of a study. `file` is the file name for
+    /// messages. `span` is the range of bytes in `text` to underline.
     pub fn at(file: &str, text: &str, span: Range<usize>, message: impl Into<String>) -> Problem {
         Problem::new(&SourceText::new(file, text), span, message)
     }
 
-    /// Adds a remedy.
+    /// Returns the error with a remedy.
     pub fn advise(self, help: impl Into<String>) -> Problem {
         self.help(help)
     }
@@ -62,17 +62,17 @@ impl Problem {
         self
     }
 
-    /// The message, one sentence.
+    /// Returns the message, one sentence.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The remedy.
+    /// Returns the remedy.
     pub fn advice(&self) -> Option<&str> {
         self.0.help.as_deref()
     }
 
-    /// The name of the file or of the ready path, or `command line`.
+    /// Returns the name of the file or of the ready path, or `command line`.
     pub fn file(&self) -> &str {
         self.0.drawn.name()
     }
@@ -88,13 +88,13 @@ impl Problem {
         1 + before.rsplit('\n').next().unwrap_or_default().chars().count()
     }
 
-    /// The underlined range within the whole text, in UTF-16 units from 0, as browsers count.
+    /// Returns the underlined range within the whole text, in UTF-16 units from 0, as browsers count.
     pub fn utf16(&self) -> Range<usize> {
         let units = |end: usize| self.0.text[..end].encode_utf16().count();
         units(self.0.span.start)..units(self.0.span.end)
     }
 
-    /// The underlined text.
+    /// Returns the underlined text.
     pub fn underlined(&self) -> &str {
         &self.0.text[self.0.span.clone()]
     }
@@ -123,7 +123,8 @@ impl Diagnostic for Problem {
     }
 }
 
-/// The span, limited to the text and extended to character boundaries. An empty span becomes the whole line around it.
+/// Returns the span, limited to the text and extended to character boundaries. An empty span becomes the whole line
+/// that contains it.
 fn within(text: &str, span: Range<usize>) -> Range<usize> {
     let mut start = span.start.min(text.len());
     let mut end = span.end.clamp(start, text.len());
@@ -145,7 +146,8 @@ fn within(text: &str, span: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// Escapes control characters. Messages quote input, and a terminal must not interpret control characters in it.
+/// Escapes control characters, because messages quote input, and a terminal must not interpret control characters of
+/// the input.
 fn printable(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for c in text.chars() {

@@ -4,8 +4,8 @@ use crate::key::{Key, Presence, ValueType};
 use crate::tree::{Content, TomlTable};
 use lasthop_tcp::profile::Profile;
 
-/// Replaces the defaults of the sender's or the receiver's keys (`side`) by the profile's values. `own` is the flow's
-/// table `sender` or `receiver`.
+/// Replaces the defaults of the sender's or the receiver's keys (selected by `side`) by the profile's values. `own` is
+/// the flow's table `sender` or `receiver`.
 pub(crate) fn applied(keys: Vec<Key>, profile: &Profile, side: &str, own: &TomlTable) -> Vec<Key> {
     let values = match side {
         "sender" => profile.sender,
@@ -35,8 +35,8 @@ fn preset(keys: &mut [Key], name: &str, value: &'static str) {
     }
 }
 
-/// Name of the mechanism that the key `seam` selects: the mechanism that the flow names, or else the key's default. A
-/// table without `kind` selects the default of this kind of mechanism, even if the profile names another mechanism.
+/// Returns the name of the mechanism that the key `seam` selects: the mechanism that the flow names, or else the key's
+/// default. A table without `kind` selects the language's default mechanism, even if the profile has another default.
 fn chosen<'a>(keys: &'a [Key], own: &'a TomlTable, seam: &str) -> &'a str {
     let key = keys.iter().find(|key| key.name == seam);
     match (own.find(seam).map(|entry| &entry.node.content), key) {

@@ -43,7 +43,7 @@ pub(crate) fn of_text(
     })
 }
 
-/// Like [`Unit::parse`], but keeps whole numbers above 2^53 exact.
+/// Parses a value as [`Unit::parse`] does, but keeps whole numbers above 2^53 exact.
 fn parse(unit: &Unit, text: &str) -> Result<Value, String> {
     if let Unit::Count(low, high) = unit
         && let Ok(count) = text.trim().parse()
@@ -112,7 +112,7 @@ pub(crate) fn name(
 
 pub(crate) const NAMES: &str = "a name has at most 64 letters, digits, - and _";
 
-/// Whether the text is a valid name of a node, link or flow.
+/// Returns whether the text is a valid name of a node, link or flow.
 pub(crate) fn is_name(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(is_part)

@@ -25,7 +25,7 @@ pub(crate) struct TableHead<'a> {
     pub(crate) place: Span,
 }
 
-/// The checked values of a table, and the reader. The reader creates error messages.
+/// The checked values of a table, and the reader that creates error messages about the table.
 pub(crate) struct CheckedTable<'a> {
     pub(crate) reader: &'a TableReader<'a>,
     pub(crate) head: TableHead<'a>,
@@ -53,7 +53,7 @@ impl TableReader<'_> {
         Problem::new(&self.sources[place.source], place.start..place.end, message)
     }
 
-    /// Reads all keys of a table. The value of a missing key comes from `inherited`, or else is the key's default.
+    /// Reads all keys of a table. The value of a missing key comes from `inherited`, or else from the key's default.
     pub(crate) fn read(
         &mut self,
         head: TableHead<'_>,
@@ -132,7 +132,8 @@ impl TableReader<'_> {
         }
     }
 
-    /// Name of a file, relative to the working directory. File names in a scenario are relative to the document.
+    /// Returns the name of a file, relative to the working directory. File names in a scenario are relative to the
+    /// document.
     fn file(&self, head: TableHead<'_>, key: &Key, node: &TomlNode) -> Result<String, Problem> {
         let name = quantities::text(self, head, key, node)?;
         if name.starts_with(crate::ready::TRACE_PREFIX) {
@@ -151,7 +152,7 @@ impl TableReader<'_> {
         }
     }
 
-    /// The table that is the value of a key. Any other value is an error.
+    /// Returns the table that is the value of a key. Any other value is an error.
     pub(crate) fn table<'t>(
         &self,
         head: TableHead<'_>,

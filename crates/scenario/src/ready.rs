@@ -36,14 +36,14 @@ pub(crate) fn trace_names() -> Vec<String> {
     TRACES.iter().map(|(name, _)| format!("{TRACE_PREFIX}{name}")).collect()
 }
 
-/// Name and text of the ready path with this name or alias. Case does not matter.
+/// Returns the name and the text of the ready path with this name or alias. Case does not matter.
 pub(crate) fn find(name: &str) -> Option<(&'static str, &'static str)> {
     let name = name.trim().to_lowercase();
     let meant = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name.as_str(), |(_, meant)| meant);
     ALL.iter().copied().find(|(known, _)| *known == meant)
 }
 
-/// The names of all ready paths.
+/// Returns the names of all ready paths.
 pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|(name, _)| *name).collect()
 }

@@ -47,8 +47,8 @@ impl Catalogue {
 
     /// Finds the keys and mechanisms that a key path or a name may mean. The sections contain only these keys.
     ///
-    /// The path may omit names of links, nodes and flows, and directions: `link.wireless.down.queue`,
-    /// `link.down.queue`, `wireless.queue`, `queue`. It may end with a parameter: `queue.packets`.
+    /// The path may omit directions, and the names of links, nodes and flows: `link.wireless.down.queue`,
+    /// `link.down.queue`, `wireless.queue`, `queue`. The path may end with a parameter: `queue.packets`.
     pub fn explain(&self, path: &str) -> Vec<ReferenceSection> {
         let wanted = parts(self, path);
         let mut ways = vec![wanted.clone()];
@@ -62,7 +62,7 @@ impl Catalogue {
         ways.iter().map(|way| found(self, way)).find(|sections| !sections.is_empty()).unwrap_or_default()
     }
 
-    /// The known name that is nearest to an unknown name.
+    /// Returns the known name that is nearest to an unknown name.
     pub fn nearest_name(&self, name: &str) -> Option<String> {
         let keys = self.reference().into_iter().flat_map(|section| section.keys).map(|key| key.name);
         let mechanisms = self.seams().into_iter().flat_map(|seam| seam.names()).map(str::to_owned);
@@ -119,14 +119,14 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
     sections
 }
 
-/// A QUIC flow has the keys of a TCP flow.
+/// Text about QUIC flows, in the section about TCP flows. A QUIC flow has the keys of a TCP flow.
 const QUIC_KEYS: &str = "A flow with kind = \"quic\" has the same keys, and those of sender and receiver. A QUIC flow uses `transfer`, \
                          `arrivals`, `segment` (a full datagram has the size of a full segment), `ecn`, \
                          `stack`, and of sender and receiver `congestion`, `initial_window`, `initial_ssthresh`, `ack_counting` and `slow_start`; the others change nothing.";
 
 const DOCUMENT: &str = "Keys above all tables.";
 
-/// The units of quantities: name of the quantity, and its units.
+/// Returns the units of quantities. Each item has the name of the quantity, and its units.
 pub fn units() -> Vec<(String, String)> {
     let mut units: Vec<(String, String)> =
         quantity::units().into_iter().map(|(what, names)| (what.to_owned(), names)).collect();

@@ -1,12 +1,13 @@
 //! Values that differ between the replicas of a flow: lists and mixes.
 //!
-//! * A list has a value for each replica, in order, and begins again after its last value. Several lists advance
+//! * A list has a value for each replica, in order. After its last value, a list begins again. Several lists advance
 //!   together.
-//! * `"uniform 5 ms to 80 ms"` divides the range into equal parts. Each replica gets the middle of one part. The order
-//!   is drawn at random, as for a mix.
+//! * `"uniform 5 ms to 80 ms"` divides the range into equal parts. Each replica gets the middle of one part, in a
+//!   random order.
 //! * `{ mix = { cubic = 0.6, bbr = 0.4 } }` gives each value a share of the replicas. The number of replicas with a
-//!   value differs by less than one from its share of `count`. The order is drawn from a stream with the key's name, so
-//!   that several mixes are independent. The order is the same in every run and in every variant of a scenario.
+//!   value differs by less than one from the value's share of `count`. The order is random and drawn from a stream
+//!   named after the key, so that several mixes are independent. The order is the same in every run and in every
+//!   variant of a scenario.
 
 use crate::problem::Problem;
 use crate::reader::{TableHead, TableReader};
@@ -33,7 +34,7 @@ pub(crate) struct VariedKey {
     shares: Option<Vec<f64>>,
 }
 
-/// The varied keys of a flow's table. `count` is the number of replicas.
+/// Returns the varied keys of a flow's table. `count` is the number of replicas.
 pub(crate) fn varied_keys(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -94,7 +95,7 @@ fn collect(
     Ok(())
 }
 
-/// Values of `uniform 5 ms to 80 ms`: the middles of equal parts of the range, one for each replica.
+/// Returns the values of `uniform 5 ms to 80 ms`: the middles of equal parts of the range, one for each replica.
 fn uniform(
     reader: &TableReader<'_>,
     key: &str,
@@ -118,7 +119,7 @@ fn uniform(
     }
 }
 
-/// Values and shares of a mix.
+/// Returns the values and shares of a mix.
 fn mix(reader: &TableReader<'_>, key: &str, entry: &TomlEntry) -> Result<(Vec<TomlNode>, Vec<f64>), Problem> {
     let wrong = |place: Span, why: &str| {
         Err(reader
@@ -140,7 +141,7 @@ fn mix(reader: &TableReader<'_>, key: &str, entry: &TomlEntry) -> Result<(Vec<To
 }
 
 impl VariedKey {
-    /// Index of the value of each of `count` replicas. `flow` is the flow's name.
+    /// Returns the index of the value of each of `count` replicas. `flow` is the flow's name.
     pub(crate) fn assigned(&self, flow: &str, count: usize) -> Vec<usize> {
         let Some(shares) = &self.shares else {
             return (0..count).map(|replica| replica % self.values.len()).collect();
@@ -174,8 +175,8 @@ fn replace(table: &mut TomlTable, path: &[String], value: &TomlNode) {
     }
 }
 
-/// Assigns values to replicas one after the other: each replica gets the value whose number of replicas so far is
-/// furthest below its share of them.
+/// Assigns values to replicas one after another. Each replica gets the value that is furthest below its share of the
+/// replicas so far.
 fn by_share(shares: &[f64], count: usize) -> Vec<usize> {
     let sum: f64 = shares.iter().sum();
     let mut given = vec![0.0; shares.len()];

@@ -6,7 +6,7 @@ use crate::text;
 use lasthop_base::{Info, Parameter, Selection, Unit, Value};
 use std::borrow::Cow;
 
-/// Amount of text to record during checking. Most runs need only the scenario; recording every key with its meaning
+/// Amount of text to record during checking. Most runs need only the scenario. Recording every key with its meaning
 /// takes longer than checking.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Detail {
@@ -132,7 +132,7 @@ impl Resolved {
 }
 
 impl Resolved {
-    /// Replaces a key's value, or its table, by TOML: the value differs between the replicas of a flow.
+    /// Replaces a key's value or table by TOML, because the value differs between the replicas of a flow.
     pub(crate) fn vary(&mut self, path: &str, key: &str, toml: &str) {
         let table = format!("{path}.{key}");
         let doc = self.sections.iter().find(|section| section.path == table).and_then(|it| it.doc.clone());
@@ -175,7 +175,7 @@ fn mechanism(path: &str, key: &Key, selection: &Selection, is_explained: bool) -
     }
 }
 
-/// Comment for a key: the words that the key accepts, then its meaning.
+/// Returns the comment for a key: the words that the key accepts, then the key's meaning.
 fn doc(key: &Key) -> String {
     match &key.value_type {
         ValueType::Unit(Unit::Word(words)) => format!("{}: {}", words.join(", "), key.doc),

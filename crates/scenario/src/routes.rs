@@ -17,8 +17,8 @@ use std::collections::btree_map::{BTreeMap, Entry};
 /// Largest number of links on a route. Packets count their hops in one byte.
 const MAX_HOPS: usize = 255;
 
-/// Rules of `[route]`. The key is a pair of a node and a destination. The value is the next node, and the position of
-/// the rule in the source text.
+/// Rules of `[route]`. The key of the map is a pair of a node and a destination. The value is the next node, and the
+/// position of the rule in the source text.
 pub(crate) type RouteOverrides = BTreeMap<(usize, usize), (usize, Span)>;
 
 /// Reads `[route]`, whose rules have the form node.destination = next node.
@@ -145,13 +145,13 @@ pub(crate) fn find(
 struct RouteFinder<'a> {
     net: &'a Network,
     overrides: &'a RouteOverrides,
-    /// Next hops towards each destination (the key of the map). Element `n` of a list is the next hop from node `n`,
-    /// and the node at the end of this hop.
+    /// Next hops towards each destination, which is the key of the map. Element `n` of a list is the next hop from node
+    /// `n`, and the node at the end of this hop.
     next: BTreeMap<usize, Vec<Option<(Hop, usize)>>>,
 }
 
 impl RouteFinder<'_> {
-    /// The hops from a node to a destination. Errors are reported at `place`.
+    /// Returns the hops from a node to a destination. Errors are reported at `place`.
     fn hops_between(
         &mut self,
         reader: &TableReader<'_>,
@@ -203,8 +203,8 @@ impl RouteFinder<'_> {
         Ok(hops)
     }
 
-    /// The next hop from every node towards a destination, by breadth-first search. Among equally short paths, the
-    /// order of the links in the document decides.
+    /// Returns the next hop from every node towards a destination, found by breadth-first search. Among equally short
+    /// paths, the order of the links in the document decides.
     fn next_hops(&mut self, to: usize) -> &[Option<(Hop, usize)>] {
         let net = self.net;
         self.next.entry(to).or_insert_with(|| {

@@ -3,7 +3,7 @@
 use lasthop_base::{Choice, Duration, Rate, Spread, Time};
 use std::sync::Arc;
 
-/// Everything that a run needs. All indices and values in it are valid.
+/// Everything that a run needs. All indices and values in a scenario are valid.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Title, one line.
@@ -84,14 +84,13 @@ pub struct Flow {
     pub start_spread: Duration,
     /// Largest random delay that a host adds to each TCP packet; packets stay in order.
     pub processing: Duration,
-    /// Delay that a host adds to each TCP packet, beside the delays of the links.
+    /// Delay that a host adds to each TCP packet, in addition to the delays of the links.
     pub extra_delay: Duration,
     /// Whether the headers are encrypted: middleboxes cannot read them and forward the packets unchanged.
     pub opaque: bool,
     /// Traffic of the flow.
     pub traffic: Traffic,
-    /// Transport in place of TCP. `traffic` then is [`Traffic::Tcp`], of which the transfer and the congestion control
-    /// apply.
+    /// Transport in place of TCP. `traffic` is then [`Traffic::Tcp`], whose transfer and congestion control apply.
     pub stack: Option<Box<ChosenStack>>,
 }
 
@@ -104,8 +103,8 @@ pub struct ChosenStack {
     /// ([`Info::quic_name`](lasthop_base::Info::quic_name)); `None`: the control that the source's TCP configuration
     /// selects.
     pub control: Option<&'static str>,
-    /// UDP payload of a full datagram, bytes, at least 1200: with real headers, a full datagram has the size of a full TCP
-    /// segment with timestamps on the link.
+    /// UDP payload of a full datagram, bytes, at least 1200. With real headers, a full datagram has the same size on
+    /// the link as a full TCP segment with timestamps.
     pub datagram: u16,
     /// Initial congestion window, datagrams.
     pub initial_window: u32,
@@ -119,12 +118,13 @@ const TCP_HEADERS: u64 = 40;
 const TIMESTAMPS: u64 = 12;
 /// Length of the IP and UDP headers, bytes.
 const UDP_HEADERS: u64 = 28;
-/// Length of QUIC's headers and tag in a full datagram, bytes: short header with a connection identifier of 8 bytes (at
-/// most 13), header of a stream frame (8 up to an offset of 1 GiB), tag (16).
+/// Length of QUIC's headers and tag in a full datagram, bytes: short header, stream frame header and tag. The short
+/// header has at most 13 bytes, with a connection identifier of 8 bytes. The stream frame header has 8 bytes up to an
+/// offset of 1 GiB, and the tag 16 bytes.
 const QUIC_HEADERS: u64 = 37;
 
 impl Flow {
-    /// Whether the flow is a TCP connection.
+    /// Returns whether the flow is a TCP connection.
     pub fn is_tcp(&self) -> bool {
         matches!(self.traffic, Traffic::Tcp { .. }) && self.stack.is_none()
     }
@@ -148,7 +148,7 @@ impl Flow {
 pub enum Traffic {
     /// A stream of bytes over TCP.
     Tcp {
-        /// Amount of data, and times at which the application writes it.
+        /// Amount of data, and times at which the application writes the data.
         transfer: Transfer,
         /// Configuration of the sending end; equal flows share it.
         source: Arc<lasthop_tcp::Config>,
@@ -172,7 +172,7 @@ pub enum Traffic {
     },
 }
 
-/// Amount of data of a TCP flow, and times at which the application writes it.
+/// Amount of data of a TCP flow, and times at which the application writes the data.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Transfer {
     /// As much data as possible until the run ends.
@@ -221,7 +221,7 @@ pub struct Pauses {
     pub off: Duration,
     /// Distribution of `on` and `off`.
     pub period: Spread,
-    /// Rate at which data is written between pauses; `None`: as fast as the connection accepts it.
+    /// Rate at which data is written between pauses; `None`: as fast as the connection accepts data.
     pub rate: Option<Rate>,
     /// Time at which the source closes the connection; `None`: never.
     pub stop: Option<Time>,

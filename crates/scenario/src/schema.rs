@@ -1,7 +1,6 @@
 //! JSON Schema (draft 2020-12) for scenario files, for use by editors.
 //!
-//! The schema checks each key's value. It does not check that nodes exist and that routes have no loops; reading the
-//! scenario does.
+//! The schema checks each key's value. Only reading the scenario checks that nodes exist and that routes have no loops.
 
 use crate::catalogue::Catalogue;
 use crate::key::{Key, Presence, ValueType, parameters};

@@ -5,7 +5,7 @@ use crate::resolved::{KeyValue, Resolved, ResolvedSection};
 /// Rightmost column that comments use.
 const WIDEST: usize = 110;
 
-/// All tables, each key with its value and meaning.
+/// Returns all tables, each key with its value and meaning.
 pub(crate) fn text(resolved: &Resolved) -> String {
     let mut text =
         String::from("# Every key with its value; lines that begin with # are examples of keys not set.\n");
@@ -22,7 +22,7 @@ pub(crate) fn text(resolved: &Resolved) -> String {
     text
 }
 
-/// Only the keys that are set, without comments.
+/// Returns only the keys that are set, without comments.
 pub(crate) fn bare(resolved: &Resolved) -> String {
     let mut text = String::with_capacity(4096);
     for section in &resolved.sections {

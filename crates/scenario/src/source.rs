@@ -9,20 +9,20 @@ pub(crate) struct SourceText {
     /// Name used in messages: a file's path, `umts`, or `command line`.
     pub(crate) name: String,
     pub(crate) text: Arc<str>,
-    /// Directory to which the names of further files are relative.
+    /// Directory to which the file names in the text are relative.
     pub(crate) directory: PathBuf,
 }
 
 pub(crate) const TYPED: &str = "command line";
 
 impl SourceText {
-    /// A text with this name. Names of further files are relative to the directory of `name`.
+    /// Returns a source text with this name. File names in the text are relative to the directory of `name`.
     pub(crate) fn new(name: &str, text: &str) -> SourceText {
         let directory = Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default();
         SourceText { name: name.to_owned(), text: text.into(), directory }
     }
 
-    /// A typed text: a one-line scenario, or an option such as `--set`.
+    /// Returns a source text that the user typed: a one-line scenario, or an option such as `--set`.
     pub(crate) fn typed(text: &str) -> SourceText {
         SourceText::new(TYPED, text)
     }

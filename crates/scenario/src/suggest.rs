@@ -2,7 +2,8 @@
 
 use crate::foreign::{Foreign, foreign, one_of};
 
-/// The candidate that the user probably meant: the equivalent of another tool's name, or else the nearest spelling.
+/// Returns the candidate that the user probably meant: the equivalent of another tool's name, or else the nearest
+/// spelling.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let entry = foreign(written);
@@ -18,7 +19,7 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     (distance <= most).then_some(name)
 }
 
-/// Candidates that mean the same as `entry`, a name that another tool uses.
+/// Returns the candidates that mean the same as `entry`, a name that another tool uses.
 fn meant<'a>(entry: &Foreign, candidates: &[&'a str]) -> Vec<&'a str> {
     entry.here.iter().filter_map(|here| candidates.iter().find(|name| *name == here).copied()).collect()
 }
@@ -44,8 +45,8 @@ fn score(written: &str, candidate: &str) -> Option<(usize, bool, usize)> {
     Some((distance, !is_begun, changes))
 }
 
-/// A help line without the list of candidates: "did you mean …?", or Lasthop's names for another tool's word. `None` if
-/// no candidate is near.
+/// Returns a help line without the list of candidates: "did you mean …?", or Lasthop's names for another tool's word.
+/// Returns `None` if no candidate is near.
 pub fn hint<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let Some(entry) = foreign(written) else {
@@ -62,7 +63,7 @@ pub fn hint<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// A help line with the hint, if there is one, and all candidates.
+/// Returns a help line with the hint, if any, and all candidates.
 pub(crate) fn among(written: &str, what: &str, candidates: &[&str]) -> String {
     if candidates.is_empty() {
         return if what == "available" {
@@ -78,7 +79,7 @@ pub(crate) fn among(written: &str, what: &str, candidates: &[&str]) -> String {
     }
 }
 
-/// The first 24 names, separated by commas.
+/// Returns the first 24 names, separated by commas.
 pub(crate) fn listed(names: &[&str]) -> String {
     const MAX_LISTED: usize = 24;
     match names.len() {

@@ -38,7 +38,7 @@ pub(crate) enum Level<'c> {
     End(&'static str),
     /// A mechanism. The next part is a parameter, which depends on the chosen mechanism and is checked later.
     Mechanism(&'c SeamInfo),
-    /// A table of `route`. The path continues with this many node names.
+    /// A table of `route`. The variant holds the number of node names that follow in the path.
     Route(u8),
     /// The key for the rate of a link: constant, planned or recorded.
     Service,
@@ -46,8 +46,8 @@ pub(crate) enum Level<'c> {
     Value,
 }
 
-/// The keys that a path means: one key, or the same key in several flows. `at` is the position of the path in the
-/// source text.
+/// Returns the keys that a path means: one key, or the same key in several flows. `at` is the position of the path in
+/// the source text.
 pub(crate) fn resolve<'c>(
     draft: &Draft,
     catalogue: &'c Catalogue,
@@ -118,7 +118,7 @@ impl<'c> SetTarget<'c> {
 }
 
 impl<'c> Level<'c> {
-    /// The level after the next part of a path; `None` if no such part exists.
+    /// Returns the level after the next part of a path; `None` if no such part exists.
     fn child(self, draft: &Draft, catalogue: &'c Catalogue, part: &str, is_whole: bool) -> Option<Level<'c>> {
         let of_side = |side: &str| {
             let seam = catalogue.of_side(side).into_iter().find(|seam| seam.name == part);
@@ -161,7 +161,7 @@ impl<'c> Level<'c> {
         }
     }
 
-    /// The error for a path that does not exist. `at` is the position of the unknown part in the source text.
+    /// Creates the error for a path that does not exist. `at` is the position of the unknown part in the source text.
     fn unknown_part(
         self,
         draft: &Draft,
@@ -206,7 +206,7 @@ fn names(draft: &Draft, top: &str) -> Vec<String> {
     }
 }
 
-/// The full paths that a written path means: one, or the same key in several flows.
+/// Returns the full paths that a written path means: one path, or the same key in several flows.
 fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<KeyPath>, Problem> {
     let parts: KeyPath = path.split('.').map(|part| part.trim().to_owned()).collect();
     if language::top_level_keys().any(|top| top == parts[0]) {
@@ -262,8 +262,8 @@ fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<KeyPath>, Problem
     )))
 }
 
-/// Completes a path that omits a name: the name of the only link or node, or the flow's name to mean every flow.
-/// Examples: `link.down.queue`, `node.middlebox`, `flow.sack`.
+/// Completes a path that omits the name of the only link or node, or the name of a flow. A path without the name of a
+/// flow means every flow. Examples: `link.down.queue`, `node.middlebox`, `flow.sack`.
 fn named(draft: &Draft, parts: KeyPath, written: &str, place: Span) -> Result<Vec<KeyPath>, Problem> {
     if let [top, key, ..] = &parts[..]
         && top == "node"
@@ -351,7 +351,7 @@ fn walk<'t>(table: &'t TomlTable, prefix: &mut Vec<&'t str>, visit: &mut dyn FnM
     }
 }
 
-/// Kind of a flow's traffic. An unknown kind counts as datagrams.
+/// Returns the kind of a flow's traffic. An unknown kind counts as datagrams.
 fn kind(document: &TomlTable, flow: &str) -> &'static str {
     let flow = document.table("flow").and_then(|flows| flows.table(flow));
     let kind = flow.and_then(|flow| flow.find("kind")).and_then(|entry| entry.node.scalar());
@@ -361,7 +361,8 @@ fn kind(document: &TomlTable, flow: &str) -> &'static str {
     }
 }
 
-/// Position of one part of a path in the source text. If the path omits a part, the position of the whole path.
+/// Returns the position of one part of a path in the source text. If the path omits this part, returns the position of
+/// the whole path.
 fn span_of_part(place: Span, target: &[String], depth: usize, written: &str) -> Span {
     if written != target.join(".") {
         return place;

@@ -1,9 +1,9 @@
-//! Writes values as scenario text, which reads back as the same value.
+//! Writes values as scenario text. Reading the text gives the same values.
 
 use lasthop_base::Value;
 use std::fmt::Write;
 
-/// The value without quotes, such as `45 ms`, `64 KB` or `2e-5`.
+/// Returns the value without quotes, such as `45 ms`, `64 KB` or `2e-5`.
 pub(crate) fn plain(value: &Value) -> String {
     let mut text = String::with_capacity(16);
     push(value, &mut text);
@@ -65,7 +65,7 @@ pub(crate) fn push_quoted(text: &str, to: &mut String) {
     to.push('"');
 }
 
-/// An amount in the largest unit that divides it. Amounts below 10,000 stay in bytes.
+/// Converts an amount to the largest unit that divides the amount. Amounts below 10,000 stay in bytes.
 fn in_unit(amount: u64) -> (u64, &'static str) {
     const UNITS: &[(&str, u64)] = &[
         ("GiB", 1 << 30),

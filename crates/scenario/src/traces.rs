@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 const LARGEST: u64 = 256 << 20;
 
-/// Keys that need the key `trace`: they describe recorded packet trains.
+/// Keys for recorded packet trains, which are accepted only together with the key `trace`.
 pub(crate) const LIGHT_TRACE_KEYS: [&str; 3] = ["light", "light_timer", "light_sizes"];
 
 pub(crate) fn read(

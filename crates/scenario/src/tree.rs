@@ -78,7 +78,7 @@ impl TomlNode {
         }
     }
 
-    /// The text of a value other than a table, for [`lasthop_base::Unit::parse`].
+    /// Returns the text of a value other than a table, for [`lasthop_base::Unit::parse`].
     pub(crate) fn scalar(&self) -> Option<&str> {
         match &self.content {
             Content::Text(text) | Content::Number(text) => Some(text),
@@ -88,7 +88,7 @@ impl TomlNode {
         }
     }
 
-    /// The value as TOML on one line.
+    /// Writes the value as TOML on one line.
     pub(crate) fn push_toml(&self, text: &mut String) {
         match &self.content {
             Content::Text(words) => push_quoted(words, text),
@@ -141,7 +141,7 @@ pub(crate) fn parse(source: &SourceText, number: usize) -> Result<TomlTable, Pro
     }
 }
 
-/// Reads a value typed after `--set KEY=`. The value is TOML if that is possible, or else a text.
+/// Reads a value typed after `--set KEY=`. A value that is not valid TOML is read as a text.
 pub(crate) fn parse_typed(written: &str, place: Span) -> TomlNode {
     let trimmed = written.trim();
     // A line break would start another entry, and a comment would hide the rest of the text.

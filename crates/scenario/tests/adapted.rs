@@ -1,4 +1,4 @@
-//! Ready paths that keys after their name change, and synonyms of keys.
+//! Tests of ready paths followed by keys that change them, and of synonyms of keys.
 
 use lasthop_base::{Duration, Rate};
 use lasthop_net::service::Service;
@@ -30,7 +30,7 @@ fn loss_behind_a_ready_path_is_behind_its_arq() {
     assert_eq!(wired.down.channel.info.name, "none");
     assert_eq!((wired.down.residual_loss, wireless.up.residual_loss), (0.0, 0.0));
     assert_eq!((wireless.down.residual_loss, wireless.down.residual_burst), (0.01, None));
-    assert_eq!(wireless.down.channel.values.number("loss"), 0.1, "as in the file");
+    assert_eq!(wireless.down.channel.values.number("loss"), 0.1, "the loss rate of the channel must remain");
     assert_eq!((wireless.down.arq.info.name, wireless.up.arq.info.name), ("repeat", "repeat"));
     let other = &load("lte,loss=1%,arq={kind=\"repeat\",transmissions=2}").links[1];
     assert_eq!((other.down.arq.values.count("transmissions"), other.down.residual_loss), (2, 0.01));
@@ -45,7 +45,8 @@ fn loss_behind_a_ready_path_is_behind_its_arq() {
     assert_eq!((umts.channel.values.number("rate"), umts.arq.info.name), (1e-5, "repeat"));
 }
 
-/// `loss` has the same meaning in a one-line scenario, if it is set later, and if it is set together with another key.
+/// `loss` must have the same meaning in a one-line scenario, if it is set later, and if it is set together with another
+/// key.
 #[test]
 fn loss_means_the_same_wherever_it_is_said() {
     let same = |text: String| text.lines().filter(|line| !line.starts_with("title")).collect::<String>();
@@ -129,7 +130,8 @@ fn a_file_may_be_adapted_too() {
     let file = directory.path().join("mine.toml");
     let text = "[link.a]\nfrom = 'x'\nto = 'y'\nrate = '1 Mbit/s'\n[flow.b]\nfrom = 'y'\nto = 'x'\n";
     std::fs::write(&file, text).expect("written");
-    // The flow's data goes from `y` to `x`, the link's direction up. `rate` sets the direction of the data.
+    // The flow's data goes from `y` to `x`, the link's direction up. `rate` must set the rate in the direction of the
+    // data.
     let scenario = load(&format!("{},rate=3Mbit/s,sender=newreno", file.display()));
     assert_eq!(scenario.links[0].up.service, Service::Rate(Rate::from_bps(3_000_000)));
     assert_eq!(scenario.links[0].down.service, Service::Rate(Rate::from_bps(1_000_000)));
@@ -149,7 +151,7 @@ fn bursts_have_a_mean_length() {
     assert!(Scenario::load("rate=10Mbit/s,burst=5").expect_err("no loss").message().contains("needs `loss`"));
 }
 
-/// Losses in the direction up have their own keys, both in a line alone and after a ready path.
+/// Losses in the direction up have their own keys, both in a line without a ready path and after a ready path.
 #[test]
 fn each_direction_loses_its_own() {
     for path in ["rate=10Mbit/s,loss=1%,up_loss=3%,up_burst=4", "wavelan,loss=1%,up_loss=3%,up_burst=4"] {

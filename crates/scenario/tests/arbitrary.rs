@@ -1,4 +1,5 @@
-//! No text makes the reader panic: neither arbitrary text, nor mutations of a valid scenario, nor arbitrary options.
+//! No text may make the reader panic: neither arbitrary text, nor mutations of a valid scenario, nor arbitrary `--set`
+//! values.
 
 use lasthop_scenario::{Draft, Problem, Scenario};
 use miette::{GraphicalReportHandler, GraphicalTheme};

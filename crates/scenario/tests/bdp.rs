@@ -12,7 +12,7 @@ fn read(text: &str) -> Scenario {
     Scenario::parse(text, "test.toml").unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// Limit of a queue in packets and in bytes; 0 means no limit.
+/// Returns the limit of a queue in packets and in bytes; 0 means no limit.
 fn room(direction: &Config) -> (u64, u64) {
     (direction.queue.values.count("packets"), direction.queue.values.bytes("bytes"))
 }
@@ -50,7 +50,7 @@ fn a_lines_queue_holds_in_both_directions() {
     assert_eq!(rooms("rate=10Mbit/s,rtt=100ms,up_queue=unlimited"), ((0, 125_000), (0, 0)));
 }
 
-/// The minimum is an initial window: ten segments of 1448 bytes with 52 bytes of headers each.
+/// The minimum limit of 1 bdp is an initial window: ten segments of 1448 bytes with 52 bytes of headers each.
 #[test]
 fn one_product_is_ten_packets_at_least_and_half_of_one_five() {
     let down = |line: &str| room(&load(line).links[0].down).1;
@@ -74,8 +74,9 @@ fn the_longest_round_trip_counts() {
     assert_eq!(rooms, [100_000, 25_000, 100_000]);
 }
 
-/// With the plan, 2 Mbit/s for 1 s and 6 Mbit/s for 3 s have a mean of 5 Mbit/s; times 80 ms this is 50,000 bytes. With
-/// the trace, 1504 bytes in each millisecond are 12.032 Mbit/s; times 100 ms this is 150,400 bytes.
+/// The plan has 2 Mbit/s for 1 s and 6 Mbit/s for 3 s, so its mean is 5 Mbit/s. Times 80 ms, this rate gives 50,000
+/// bytes. The trace has 1504 bytes in each millisecond, so its rate is 12.032 Mbit/s. Times 100 ms, this rate gives
+/// 150,400 bytes.
 #[test]
 fn of_a_rate_that_changes_the_mean_counts() {
     let plan = read(
@@ -97,7 +98,7 @@ fn the_resolved_scenario_shows_the_room_and_what_it_comes_from() {
     assert!(shown.contains("bytes = \"25 KB\""), "{shown}");
     let in_one_line = shown.replace("\n# ", " ");
     assert!(in_one_line.contains("here: 1 bdp of 10 Mbit/s and 20 ms"), "{shown}");
-    assert!(shown.contains("size = \"1 GiB\""), "the window: {shown}");
+    assert!(shown.contains("size = \"1 GiB\""), "no window of 1 GiB: {shown}");
     let again = Draft::parse(&shown, "shown").and_then(|draft| draft.check()).expect("the text reads back");
     assert_eq!(room(&again.links[0].down), (0, 25_000));
 }

@@ -12,7 +12,7 @@ fn drawn(problem: &Problem) -> String {
     }
 }
 
-/// Two stations at an access point. `second` is the rest of the table of the second link.
+/// Returns a scenario of two stations at an access point. `second` is the rest of the table of the second link.
 fn with(second: &str) -> Result<Scenario, Problem> {
     let text = format!(
         r#"[link]

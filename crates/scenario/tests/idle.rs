@@ -45,7 +45,7 @@ fn a_key_at_its_default_asks_for_nothing() {
         .expect("a sweep may end at 0");
 }
 
-/// A valid value that differs from the default.
+/// Returns a valid value that differs from the default.
 fn other_value(unit: &Unit, default: Option<&str>) -> Option<Value> {
     let default = default.and_then(|text| unit.parse(text).ok());
     let some = match unit {
@@ -76,7 +76,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// Value of the rule's other parameter, as text, with which the rule is not satisfied.
+/// Returns a value, as text, of the parameter `rule.other`. With this value, the rule is not satisfied.
 fn failing(info: &Info, rule: &OnlyIf) -> String {
     let other = info.parameters.iter().find(|parameter| parameter.name == rule.other).expect(rule.other);
     let (text, wanted) = match rule.is {

@@ -12,7 +12,7 @@ fn drawn(problem: &Problem) -> String {
     }
 }
 
-/// The scenario `hasegawa` (path: server - bs - client) with these tables inserted before its first link.
+/// Returns the scenario `hasegawa` (path: server - bs - client) with these tables inserted before its first link.
 fn with(tables: &str) -> Result<Scenario, Problem> {
     let text = include_str!("../../../scenarios/hasegawa.toml");
     Scenario::parse(&text.replacen("[link.wired]", &format!("{tables}\n[link.wired]"), 1), "mine.toml")

@@ -34,8 +34,8 @@ fn a_single_key_overrides_it() {
     assert_eq!((destination.ack_policy.info.name, destination.window.info.name), ("immediate", "autotuned"));
 }
 
-/// Linux uses HyStart only with CUBIC. Another congestion control has no HyStart unless the flow sets it. If a profile
-/// presets a parameter of a mechanism, the preset applies whichever way the mechanism was chosen.
+/// Linux uses HyStart only with CUBIC. Another congestion control has no HyStart unless the flow sets HyStart. A
+/// profile's preset for a parameter of a mechanism applies whether the profile or the flow selects the mechanism.
 #[test]
 fn what_goes_with_a_mechanism_goes_with_it() {
     let [reno, _] = ends(&format!("{PATH},congestion=reno"));
@@ -48,7 +48,7 @@ fn what_goes_with_a_mechanism_goes_with_it() {
     assert_eq!(rfc.congestion.values.word("variant"), "rfc9438");
 }
 
-/// `plain` is the profile of scenarios that set no profile. It has the endpoints' own defaults.
+/// Scenarios that set no profile use `plain`, which has the endpoints' own defaults.
 #[test]
 fn plain_changes_nothing() {
     let [source, destination] = ends(&format!("{PATH},profile=plain"));
@@ -65,7 +65,7 @@ fn plain_changes_nothing() {
     assert_eq!(rfc.rto.smallest.as_millis(), 1000.0);
 }
 
-/// `show` prints all keys that a profile sets. The text reads back as the same scenario.
+/// `show` prints all keys that a profile sets. Reading the printed text must give the same scenario.
 #[test]
 fn what_is_shown_reads_back_the_same() {
     for profile in ["plain", "rfc", "linux"] {

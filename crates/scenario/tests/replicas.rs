@@ -26,7 +26,7 @@ fn transfers(scenario: &Scenario) -> Vec<u64> {
     scenario.flows.iter().map(|flow| of(&flow.traffic)).collect()
 }
 
-/// The number of flows with a value is its share, rounded. With 20 flows, 60, 30 and 10 % are 12, 6 and 2 flows. With 7
+/// Each value must get its share of the flows, rounded. With 20 flows, 60, 30 and 10 % are 12, 6 and 2 flows. With 7
 /// flows, 4.2, 2.1 and 0.7 become 4, 2 and 1.
 #[test]
 fn a_mix_has_its_shares() {
@@ -54,9 +54,9 @@ fn a_list_has_its_order_and_begins_again() {
     assert_eq!(seconds, [3.0, 1.0, 3.0]);
 }
 
-/// Two mixes of equal shares are independent: of 400 flows, each of the four pairs of values has 100 on average. The
-/// count is hypergeometric with the standard deviation sqrt(200 × 200 × 200 × 200 / (400² × 399)) = 5.0. The test
-/// allows four standard deviations.
+/// Two mixes of equal shares must be independent, so that each of the four pairs of values has 100 of 400 flows on
+/// average. The number of flows with a given pair has a hypergeometric distribution. Its standard deviation is
+/// sqrt(200^4 / (400² × 399)) = 5.0. The test allows four standard deviations.
 #[test]
 fn two_mixes_are_independent() {
     let scenario = check(
@@ -68,7 +68,7 @@ fn two_mixes_are_independent() {
     assert!((80..=120).contains(&both), "{both}");
 }
 
-/// `show` prints the list and the mix as written. The printed text reads back as the same flows.
+/// `show` prints the list and the mix as written. Reading the printed text must give the same flows.
 #[test]
 fn what_is_shown_is_the_same_scenario() {
     let flow = "count = 6\nsender.congestion = { mix = { cubic = 0.5, bbr = 0.5 } }\nreceiver.window = [\"buffer\", \"autotuned\"]\ntransfer = [\"1 KB\", \"bulk\"]";

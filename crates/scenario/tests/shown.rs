@@ -1,10 +1,10 @@
-//! `show` prints a scenario that reads back as the same scenario.
+//! Tests that reading the text printed by `show` gives the same scenario.
 
 mod fixed;
 
 use lasthop_scenario::{Catalogue, Draft, Scenario, ready_paths};
 
-/// All values of a scenario as text, traces and parameters included.
+/// Returns all values of a scenario as text, traces and parameters included.
 fn all_of(scenario: &Scenario) -> String {
     format!("{scenario:#?}")
 }
@@ -34,7 +34,7 @@ fn every_mechanism_reads_back_as_it_is_shown() {
             kind => kind.to_owned(),
         };
         draft.set(&path, entry.name).unwrap_or_else(|problem| panic!("{path}: {problem}"));
-        // Both directions share a medium (Wi-Fi), so the link layer must be set in both.
+        // With Wi-Fi, both directions of a link share a medium, so the link layer must be set in both directions.
         if entry.kind == "arq" {
             draft.set("link.wireless.down.arq", entry.name).expect("a link layer");
         }

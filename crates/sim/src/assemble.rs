@@ -13,13 +13,14 @@ use lasthop_net::{Config, LinkDirection, Processing};
 use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario};
 use lasthop_wire::FlowId;
 
-/// Returns the pipe of one direction of a link. `down` selects the direction from the link's `from` to its `to`.
+/// Returns the engine's pipe for one direction of a link: from the link's `from` to its `to` if `down` is true,
+/// otherwise the opposite direction.
 pub fn pipe_of(link: usize, down: bool) -> PipeId {
     PipeId(2 * link as u32 + u32::from(!down))
 }
 
-/// Builds an engine at time zero. Each random stream has a name made of its owner and its purpose. Its numbers depend
-/// only on the seed and on this name.
+/// Builds an engine at time zero. The name of each random stream consists of the stream's owner and purpose. The
+/// numbers of a stream depend only on the seed and on the stream's name.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     let mut factory = ConnectionFactory::of(scenario);
     let flows = (0..scenario.flows.len()).map(|flow| factory.flow(scenario, flow, seed));
@@ -28,8 +29,8 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     engine_with_links(scenario, seed, flows, hosts, LinkDirection::in_link, &ends)
 }
 
-/// As [`assemble`], with other traffic in place of some flows: `other` returns the traffic of the flow with this index,
-/// or `None` for the scenario's own traffic. The packets of other traffic are opaque to middleboxes.
+/// Builds an engine like [`assemble`], but with other traffic for some flows. `other` returns the traffic of the flow
+/// with this index, or `None` for the scenario's own traffic. Packets of other traffic are opaque to middleboxes.
 pub fn assemble_with(scenario: &Scenario, seed: u64, other: &dyn Fn(usize) -> Option<Traffic>) -> Engine {
     let flows = (0..scenario.flows.len()).map(|flow| match other(flow) {
         Some(traffic) => FlowSpec { opaque: true, ..with_traffic(scenario, flow, seed, traffic) },
@@ -77,7 +78,7 @@ pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
     }
 }
 
-/// Largest number of real flows that the engine can tell apart.
+/// Largest number of real flows that an engine distinguishes.
 pub const EXTERNAL_FLOWS: usize = 64;
 
 /// Indices of the TCP flows that real traffic replaces. These are all TCP flows between the end nodes of flow number
@@ -99,13 +100,13 @@ pub fn assemble_external(scenario: &Scenario, replaced: usize, seed: u64) -> Eng
     assemble_with_links(scenario, replaced, seed, LinkDirection::in_link)
 }
 
-/// As [`assemble_external`], with links that [`Engine::change`] can modify during the run.
+/// Builds an engine like [`assemble_external`], with links that [`Engine::change`] can modify during the run.
 pub fn assemble_changeable(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
     assemble_with_links(scenario, replaced, seed, LinkDirection::adjustable)
 }
 
-/// Function that builds a link's direction. Its arguments are the configuration, the direction's random stream, and the
-/// random stream of the link's plans.
+/// Function that builds a link direction from a configuration, the direction's random stream, and the random stream of
+/// the link's plans.
 type BuildLine = fn(&Config, Stream, Stream) -> LinkDirection;
 
 fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: BuildLine) -> Engine {
@@ -129,8 +130,8 @@ fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: B
     engine_with_links(scenario, seed, flows, hosts(scenario, seed, numbered), build, &ends)
 }
 
-/// Returns the pipes inside the hosts of flows with a processing time or an extra delay. `flows` has a pair for each
-/// flow: its index in the scenario, and its number in the engine.
+/// Returns the pipes that model the time in the hosts, for those flows that have a processing time or an extra delay.
+/// `flows` has a pair for each flow: the index in the scenario, and the number in the engine.
 fn hosts(
     scenario: &Scenario,
     seed: u64,
@@ -159,7 +160,7 @@ fn engine_with_links(
     build: BuildLine,
     ends: &dyn Fn() -> Hosts,
 ) -> Engine {
-    // `ends` is called only if a queue needs the hosts.
+    // Calls `ends` only if a queue needs the end nodes of flows.
     let mut known: Option<Hosts> = None;
     let mut build = |config: &Config, own: Stream, plans: Stream| {
         if config.needs_hosts() {
@@ -212,7 +213,7 @@ fn plan_stream(link: &Link, seed: u64) -> Stream {
     Stream::named(seed, &format!("link.{}.plans", link.name))
 }
 
-/// Draws the service's random plan for this seed, and returns the service with that plan.
+/// Draws the random rate plan of a link's service for this seed, and returns the service with that plan.
 pub(crate) fn seeded_service(service: &Service, link: &Link, seed: u64) -> Service {
     service.seeded(plan_stream(link, seed).draw())
 }

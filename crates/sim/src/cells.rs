@@ -1,4 +1,5 @@
-//! Shared media: a medium that the links of one cell share, or one that both directions of a link share.
+//! Shared radio media. All links of one cell share a medium. The two directions of a link outside any cell may also
+//! share a medium.
 
 use crate::assemble::{channel_stream, pipe_of};
 use lasthop_base::Stream;

@@ -10,15 +10,15 @@ use lasthop_tcp::{Config, Endpoint, Role};
 use lasthop_wire::Seq;
 use std::sync::Arc;
 
-/// From this number of flows on, each connection is created only at its start time.
+/// Smallest number of flows for which the engine creates each connection only at the flow's start time.
 pub const DEFER_FROM_FLOWS: usize = 1000;
 
-/// Decides which flows may be created at their start time. A flow may if its endpoints request neither notices nor
-/// planned rates.
+/// Creates each connection at once, or defers the creation to the flow's start time. Creation is deferred only if the
+/// endpoints request neither middlebox notices nor planned link rates.
 pub(crate) struct ConnectionFactory {
     defers: bool,
-    /// Configurations of both ends of the flow examined last, and whether that flow may be created at its start time.
-    /// The decision is the same for all flows with equal configurations.
+    /// Result for the flow examined last: the configurations of its two endpoints, and whether creation may be
+    /// deferred. The result is the same for all flows with equal configurations.
     last: Option<([Arc<Config>; 2], bool)>,
 }
 

@@ -3,13 +3,13 @@
 use lasthop_net::Config;
 use lasthop_scenario::{Flow, Hop, Scenario, Traffic};
 
-/// Mean rate, bits/s, and delay without queueing, s, of a link direction.
+/// Mean rate in bits/s and delay without queueing in s, of one link direction.
 type Direction = (f64, f64);
 
-/// Properties of all link directions of a scenario.
+/// Rates and delays of all link directions of a scenario.
 pub(crate) struct IdlePaths<'s> {
     scenario: &'s Scenario,
-    /// Directions down and up of each link.
+    /// Directions of each link: first down, then up.
     links: Vec<[Direction; 2]>,
 }
 
@@ -28,7 +28,7 @@ struct OneWay {
     other_s_per_bit: f64,
     /// Payload of a full segment, bytes.
     segment: u64,
-    /// Bytes that links count in addition to the payload of a segment.
+    /// Header bytes that the links count for each segment.
     headers: u64,
 }
 
@@ -70,7 +70,8 @@ impl IdlePath {
         self.round_trip_s() + self.forward.time_s(bytes)
     }
 
-    /// Time in s from a request to the last byte of the response. `opens`: the request also opens the connection.
+    /// Time in s from a request to the last byte of the response. `opens` is true if the request also opens the
+    /// connection.
     pub(crate) fn exchange_s(&self, request: u64, response: u64, opens: bool) -> f64 {
         let handshake = if opens { self.round_trip_s() } else { 0.0 };
         handshake + self.backward.time_s(request) + self.forward.time_s(response)
@@ -82,8 +83,9 @@ impl IdlePath {
 }
 
 impl OneWay {
-    /// Time in s from the first bit sent until the last bit of `bytes` bytes arrives. The bottleneck transmits all
-    /// segments, each other link the last one.
+    /// Returns the time in s from the first bit sent until the last bit of `bytes` bytes arrives. The sum contains the
+    /// transmission of all segments at the bottleneck, and the transmission of only the last segment at each other
+    /// link.
     fn time_s(&self, bytes: u64) -> f64 {
         let segments = bytes.div_ceil(self.segment).max(1);
         let last = bytes - (segments - 1) * self.segment + self.headers;

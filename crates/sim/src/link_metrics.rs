@@ -8,7 +8,7 @@ use lasthop_wire::{LossReason, PerReason};
 pub struct LinkTraffic {
     /// Length of the run, s.
     pub duration_s: f64,
-    /// Bytes that reached the end of the link during the run, with the sizes that the link charges.
+    /// Bytes that reached the end of the link during the run, including the headers that the link charges.
     pub carried_bytes: u64,
     /// Bytes that the link could carry during the run, at its constant, planned or recorded rate.
     pub capacity_bytes: f64,
@@ -50,7 +50,8 @@ pub struct LinkMetric {
 }
 
 impl LinkMetric {
-    /// Whether the metric is defined only in runs that measure link delays ([`crate::Observation::link_delays`]).
+    /// Returns whether the metric is defined only in runs that measure link delays
+    /// ([`crate::Observation::link_delays`]).
     pub fn is_delay(&self) -> bool {
         self.name.starts_with("excess_delay_")
     }

@@ -41,9 +41,9 @@ pub struct FlowOutcome {
     pub active_s: f64,
     /// Time from the start to the run's end, s.
     pub limit_s: f64,
-    /// Whether the flow is carried by a stack of another project (QUIC). Numbers of TCP's endpoints are then undefined.
+    /// Whether a stack of another project (QUIC) carries the flow. If so, metrics of TCP's endpoints are undefined.
     pub is_stack: bool,
-    /// Time in s and reason of the failure that ended a stack's flow.
+    /// Failure that ended a stack's flow: its time in s, and its reason.
     pub failure: Option<(f64, String)>,
     /// Whether the transfer is finite.
     pub is_finite: bool,
@@ -51,7 +51,7 @@ pub struct FlowOutcome {
     pub size_bytes: u64,
     /// Time of a finite transfer on the idle path, s (see [`TransferOutcome::idle_s`]); 0 otherwise.
     pub idle_s: f64,
-    /// Requests of the destination, with their responses; `None` if the flow has no requests.
+    /// Requests that the destination sent, with their responses; `None` if the flow has no requests.
     pub exchanges: Option<Vec<ExchangeOutcome>>,
     /// Payload delivered by the flow while other TCP flows were active, and payload that equal shares would have
     /// delivered in that time.
@@ -59,7 +59,7 @@ pub struct FlowOutcome {
     /// Payload bytes delivered in order at the destination. For datagrams: payload of all datagrams that arrived,
     /// without copies.
     pub delivered_bytes: u64,
-    /// Payload bytes delivered in order at the source (requests).
+    /// Payload bytes of requests, delivered in order at the source.
     pub requested_bytes: u64,
     /// Counters of the source.
     pub source: Counters,
@@ -81,7 +81,8 @@ pub struct FlowOutcome {
     pub cwnd_bytes: u64,
     /// cwnd at the end, including its inflation during recovery, bytes.
     pub inflated_bytes: u64,
-    /// Time during which each factor (cwnd, receive window, application) limited the source; `None` for datagrams.
+    /// Time during which each factor (cwnd, receive window, application) limited the source; `None` for datagrams and
+    /// for stacks of other projects.
     pub limited: Option<Limited>,
 }
 
@@ -111,13 +112,14 @@ pub struct TransferOutcome {
     pub is_complete: bool,
     /// Size of the transfer or response, bytes.
     pub bytes: u64,
-    /// Shortest time of the transfer on the path, s: handshake, propagation, and transmission at the mean rate of the
-    /// slowest link, without queueing, losses and slow start.
+    /// Shortest time of the transfer on the path, s: handshake, propagation, and transmission at the links' mean rates,
+    /// without queueing, losses, slow start and other flows.
     pub idle_s: f64,
 }
 
 impl TransferOutcome {
-    /// Slowdown: the time taken, relative to [`TransferOutcome::idle_s`]; a lower bound if the transfer is not complete.
+    /// Returns the slowdown: the time taken, divided by [`TransferOutcome::idle_s`]. For an incomplete transfer, the
+    /// result is a lower bound.
     pub fn slowdown(&self) -> f64 {
         self.took_s / self.idle_s.max(1e-9)
     }
@@ -221,7 +223,7 @@ impl FlowOutcome {
         self.largest_rtt_s = rtt.largest().map(|largest| largest.as_secs());
     }
 
-    /// The finite transfer, or each request with its response.
+    /// Returns the flow's finite transfer, or each request with its response.
     pub fn transfers(&self) -> impl Iterator<Item = TransferOutcome> {
         let whole = (self.is_finite && self.exchanges.is_none()).then_some(TransferOutcome {
             began_s: self.began_s,
@@ -248,8 +250,8 @@ impl FlowOutcome {
         (count > 0.0).then(|| sum / count)
     }
 
-    /// Mean [slowdown](TransferOutcome::slowdown) of the [`FlowOutcome::transfers`]; `None` if there are none, or if one
-    /// is incomplete.
+    /// Mean [slowdown](TransferOutcome::slowdown) of the [`FlowOutcome::transfers`]; `None` if the flow has no
+    /// transfers, or if a transfer is incomplete.
     pub fn slowdown(&self) -> Option<f64> {
         let (sum, count) = self.transfers().try_fold((0.0, 0.0), |(sum, count), it| {
             it.is_complete.then(|| (sum + it.slowdown(), count + 1.0))
@@ -283,7 +285,7 @@ impl FlowOutcome {
         self.limited_pct(|by| by.receiver)
     }
 
-    /// Share of the active time in which there was no data to send, %.
+    /// Share of the active time in which the source had no data to send, %.
     pub fn app_limited_pct(&self) -> Option<f64> {
         self.limited_pct(|by| by.application)
     }

@@ -42,7 +42,7 @@ struct CapturedFlow {
     ends: FlowAddresses,
     hops: [usize; 2],
     datagram_bytes: u32,
-    /// For QUIC: bytes of a packet on the link beside the UDP payload.
+    /// Header bytes that a QUIC packet has on the link in addition to the UDP payload; `None` for other flows.
     quic_headers: Option<u32>,
 }
 
@@ -60,7 +60,7 @@ struct PendingRecord {
 }
 
 impl<W: Write + Send> SourceCapture<W> {
-    /// A capture of all flows of a scenario. The capture keeps at most the first `snap` bytes of each packet.
+    /// Returns a capture of all flows of a scenario. The capture keeps at most the first `snap` bytes of each packet.
     ///
     /// # Errors
     /// Errors of the writer.

@@ -24,7 +24,7 @@ pub struct FlowSample {
     pub flow: usize,
     /// Congestion window, bytes.
     pub cwnd_bytes: u64,
-    /// Congestion window including its inflation during recovery, as in the papers' figures, bytes.
+    /// Congestion window including its inflation during recovery, bytes. Figures in papers show this value.
     pub inflated_bytes: u64,
     /// Slow start threshold, bytes.
     pub ssthresh_bytes: u64,
@@ -51,11 +51,11 @@ pub struct QueueSample {
     pub time: Time,
     /// Index of the link in the scenario.
     pub link: usize,
-    /// Direction: true from `from` to `to`.
+    /// True for the direction from the link's `from` to its `to`.
     pub down: bool,
-    /// Waiting packets.
+    /// Queue length, packets.
     pub packets: u32,
-    /// Waiting bytes.
+    /// Queue length, bytes.
     pub bytes: u64,
     /// Average queue length that RED computed at the last arrival, packets; `None` without RED.
     pub average: Option<f64>,

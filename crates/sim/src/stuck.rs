@@ -70,8 +70,8 @@ fn link_of(scenario: &Scenario, pipe: PipeId) -> String {
     }
 }
 
-/// Returns the advice to raise those parameters of the mechanisms that are durations. The advice has their present
-/// values.
+/// Returns advice to raise the mechanisms' duration parameters. The advice lists the present values of these
+/// parameters.
 fn times_of(whose: &str, mechanisms: &[(&Info, &Values)]) -> String {
     let times = mechanisms.iter().flat_map(|(info, values)| {
         let times = info.parameters.iter().filter(|parameter| matches!(parameter.unit, Unit::Duration(..)));

@@ -92,7 +92,7 @@ pub struct Trace<W: Write + Send> {
 }
 
 impl<W: Write + Send> Trace<W> {
-    /// A trace of all flows of a scenario.
+    /// Returns a trace of all flows of a scenario.
     pub fn new(scenario: &Scenario, writer: W) -> Trace<W> {
         let flows = scenario.flows.iter().map(|flow| flow.name.clone()).collect();
         let links = scenario

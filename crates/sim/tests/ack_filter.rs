@@ -3,8 +3,8 @@
 use lasthop_scenario::Draft;
 use lasthop_sim::{Outcome, run};
 
-/// A download of 10 Mbit/s with one ACK of 52 bytes per segment, over an uplink of 50 kbit/s: 120 ACKs/s. The receiver's
-/// window is 62.5 KB, a bandwidth-delay product of 50 ms.
+/// Runs a download of 10 Mbit/s with one ACK of 52 bytes per segment, over an uplink of 50 kbit/s: 120 ACKs/s. The
+/// receiver's window is 62.5 KB, a bandwidth-delay product of 50 ms.
 fn download(filter: &str) -> Outcome {
     let mut draft =
         Draft::load("rate=10Mbit/s,rtt=50ms,queue=1bdp,duration=60s,congestion=reno").expect("a path");
@@ -21,10 +21,10 @@ fn download(filter: &str) -> Outcome {
     run(&draft.check().expect("a valid scenario"), 1)
 }
 
-/// An ACK takes 8.3 ms on the uplink. With the filter, at most two ACKs of the flow wait behind the ACK in transmission,
-/// because a third one makes one of them redundant. The RTT is then at most the sum of 50 ms, the transmission time of a
-/// segment (1.2 ms) and that of three ACKs. The goodput equals the receiver's window divided by the RTT, with and without
-/// the filter.
+/// An ACK takes 8.3 ms on the uplink. With the filter, at most two ACKs of the flow wait behind the ACK in
+/// transmission, because a third ACK makes one of these two redundant. The RTT is then at most the sum of 50 ms, the
+/// transmission time of a segment (1.2 ms) and the transmission times of three ACKs. The goodput equals the receiver's
+/// window divided by the RTT, with and without the filter.
 #[test]
 fn fewer_acks_carry_the_same_news() {
     let [off, on, aggressive] = ["off", "on", "aggressive"].map(download);
@@ -35,7 +35,7 @@ fn fewer_acks_carry_the_same_news() {
         assert!(rtt(filtered) < 0.050 + 0.0012 + 3.0 * ack, "{}", rtt(filtered));
         assert!(rtt(&off) > rtt(filtered) + ack, "{} {}", rtt(&off), rtt(filtered));
         assert!(kbps(filtered) > kbps(&off), "{} {}", kbps(filtered), kbps(&off));
-        // Each segment of 1448 bytes causes an ACK. The uplink carries 120 of them per second.
+        // Each segment of 1448 bytes causes an ACK. The uplink carries 120 ACKs per second.
         let acks = kbps(filtered) * 125.0 * 60.0 / 1448.0;
         let removed = filtered.flows[0].account.lost_backward.total() as f64;
         assert!((removed / (acks - 60.0 / ack) - 1.0).abs() < 0.05, "{removed} of {acks}");

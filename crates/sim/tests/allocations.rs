@@ -60,7 +60,7 @@ fn allocations_do_not_grow_with_packets() {
     for settings in [&[][..], &split, &jtcp, &reno, &w_cw, &cubic] {
         let (packets, allocations, kept) = between("hasegawa", settings, 1000, 10_000);
         assert!(packets > 1_000_000, "{packets} packets");
-        // Queues and lists may still grow when they become longer than before, but not with each packet.
+        // Queues and lists may allocate when their length reaches a new maximum, but not for each packet.
         assert!(allocations < 40, "{settings:?}: {allocations} allocations for {packets} packets");
         assert!(kept < 65_536, "{settings:?}: {kept} bytes kept");
     }
@@ -163,7 +163,7 @@ fn nor_do_those_of_rlc() {
         let text = include_str!("../../../papers/koga4/ordered.toml");
         let mut draft = Draft::parse(text, "ordered.toml").expect("a scenario");
         draft.set("duration", "10000 s").expect("a duration");
-        // Without a queue limit, window and queue would grow until a loss.
+        // Without a queue limit, cwnd and the queue would grow until a loss.
         draft.set("link.wireless.down.queue", "30 packets").expect("a queue");
         let (packets, allocations, kept) = between_in(draft, settings, 1000, 10_000);
         assert!(packets > 50_000, "{settings:?}: {packets} packets");

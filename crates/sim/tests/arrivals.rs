@@ -25,8 +25,9 @@ fn starts(outcome: &Outcome) -> Vec<f64> {
     starts
 }
 
-/// 1000 arrivals in 100 s are a Poisson process of mean interval 100 ms. In theory, the share of intervals longer than the
-/// mean is exp(-1), and the variance of the number in 1 s is 10 (a little less, because the total is fixed).
+/// 1000 arrivals in 100 s are a Poisson process with a mean interval of 100 ms. In theory, the share of intervals
+/// longer than the mean is exp(-1). The variance of the number of arrivals in 1 s is 10 (a little less, because the
+/// total is fixed).
 #[test]
 fn arrivals_are_a_poisson_process() {
     let outcomes: Vec<Outcome> = (1..=5).map(|seed| run(&web(&[]), seed)).collect();
@@ -43,10 +44,10 @@ fn arrivals_are_a_poisson_process() {
     }
     let long = gaps.iter().filter(|gap| **gap > 0.1).count() as f64 / gaps.len() as f64;
     assert!((long - (-1f64).exp()).abs() < 5.0 * (0.23 / gaps.len() as f64).sqrt(), "{long}");
-    // 500 counts: the standard error of the variance is 10 sqrt(2 / 500) = 0.63.
+    // With 500 counts, the standard error of the variance is 10 sqrt(2 / 500) = 0.63.
     let variance = counts.iter().map(|count| (count - 10.0).powi(2)).sum::<f64>() / counts.len() as f64;
     assert!((variance - 10.0).abs() < 4.0 * 0.63, "{variance}");
-    assert_ne!(starts(&outcomes[0]), starts(&outcomes[1]), "each run draws anew");
+    assert_ne!(starts(&outcomes[0]), starts(&outcomes[1]), "two runs have the same starts");
 }
 
 /// Exponential sizes have their mean and a median of ln 2 times the mean. Every transfer delivers its size.
@@ -62,13 +63,13 @@ fn sizes_are_drawn_and_delivered() {
     }
     sizes.sort_by(f64::total_cmp);
     let mean = sizes.iter().sum::<f64>() / 5000.0;
-    // Five standard errors of the mean: 20,000 / sqrt(5000) each.
+    // The tolerance is five standard errors of the mean. One standard error is 20,000 / sqrt(5000) = 283 bytes.
     assert!((mean - 20_000.0).abs() < 5.0 * 283.0, "{mean}");
     let median = sizes[2500] / 20_000.0;
     assert!((median / std::f64::consts::LN_2 - 1.0).abs() < 0.1, "{median}");
 }
 
-/// Variants of a scenario meet the same arrivals and sizes, so that their differences are paired.
+/// Variants of a scenario must have the same arrivals and sizes, so that their results can be compared in pairs.
 #[test]
 fn variants_meet_the_same_arrivals_and_sizes() {
     let of = |queue| {
@@ -79,7 +80,8 @@ fn variants_meet_the_same_arrivals_and_sizes() {
     assert_eq!(of("drop_tail"), of("fq_codel"));
 }
 
-/// Without `start_spread`, arrivals last until the run ends. 110 s at a mean interval of 1 s are 110 transfers.
+/// Without `start_spread`, arrivals last until the run ends. A run of 110 s with a mean interval of 1 s has 110
+/// transfers.
 #[test]
 fn arrivals_last_until_the_run_ends() {
     let scenario = web(&[("flow.bulk.arrivals", "poisson 1 s"), ("flow.bulk.start_spread", "0 s")]);

@@ -15,8 +15,8 @@ fn done(flows: &[FlowOutcome], starts_s: &[f64], bytes: f64) -> f64 {
     ends.fold(0.0, f64::max) / alone
 }
 
-/// Runs two flows of equal size. The second flow starts when about a tenth of the first is transmitted. Returns the
-/// result of [`done`].
+/// Runs two flows of equal size. The second flow starts when the first flow has sent about a tenth of its data. Returns
+/// the result of [`done`].
 fn beside(other: &str, mib: u32) -> f64 {
     let bytes = f64::from(mib) * f64::from(1 << 20);
     let second = 0.1 * bytes * 8.0 / 3.8e6;

@@ -23,7 +23,7 @@ fn goodputs(links: &[(&str, &str)], flows: &str) -> Vec<f64> {
 const SINGLE: &str = "queue = \"200 packets\", arq = { kind = \"wifi\", frames = 1 }";
 
 /// Heusse et al., INFOCOM 2003: stations at 6 and 54 Mbit/s must get the same goodput. If both stations have 54 Mbit/s,
-/// each must get more than 2.5 times as much.
+/// each must get more than 2.5 times the goodput that it gets beside a slow station.
 #[test]
 fn one_slow_station_makes_all_slow() {
     let fast = format!("rate = \"54 Mbit/s\", {SINGLE}");
@@ -50,8 +50,8 @@ fn uploads_win() {
     assert!(up > 3.0 * all[0], "{all:?}");
 }
 
-/// A saturated station with equally long frames must leave half of the air time to TCP. Five stations at half load must
-/// leave less.
+/// A saturated station with frames as long as TCP's must leave half of the air time to TCP. Five stations at half load
+/// must leave less than half.
 #[test]
 fn load_takes_its_share() {
     let of = |others: &str| {

@@ -26,8 +26,8 @@ fn a_clean_path_is_filled() {
 
 #[test]
 fn the_residual_loss_of_arq_is_p_to_the_fourth() {
-    // With bit error rate b, a packet of 1040 bytes is lost with probability p = 1 - (1 - b)^(8 x 1040). All four
-    // transmissions must fail with probability p^4 (hasegawa §4.1).
+    // With bit error rate b, one transmission of a packet of 1040 bytes fails with probability p = 1 - (1 - b)^(8 x
+    // 1040). A packet is lost if all four transmissions fail, which must have probability p^4 (hasegawa §4.1).
     for (ber, seconds) in [("5e-5", "3000 s"), ("1e-4", "3000 s")] {
         let outcome = run("hasegawa", &[("link.wireless.down.channel.rate", ber), ("duration", seconds)]);
         let p = -(8.0 * 1040.0 * (-ber.parse::<f64>().unwrap()).ln_1p()).exp_m1();
@@ -57,13 +57,13 @@ fn a_window_limited_sender_sends_a_window_per_round_trip() {
 
 #[test]
 fn memory_and_work_do_not_depend_on_history() {
-    // Ten times the duration must give the same goodput, so ten times the payload.
+    // With ten times the duration, the goodput must be the same.
     let outcome = |duration: &str| run("hasegawa", &[("duration", duration)]);
     let (short, long) = (outcome("500 s"), outcome("5000 s"));
     near(long.flows[0].goodput_kbps(), short.flows[0].goodput_kbps(), 0.02);
 }
 
-/// Runs a flow over 1 Gbit/s and an RTT of 100 ms that is limited only by random losses with probability `p`.
+/// Runs a flow over 1 Gbit/s with an RTT of 100 ms. Only random losses with probability `p` limit the flow.
 fn limited_by_losses(recovery: &str, ack_policy: &str, p: f64) -> FlowOutcome {
     let settings = [
         ("link.path.down.channel.loss", &*p.to_string()),
@@ -72,13 +72,13 @@ fn limited_by_losses(recovery: &str, ack_policy: &str, p: f64) -> FlowOutcome {
         ("min_rto", "1 s"),
         ("segment", "1000 bytes"),
         ("receiver.window.size", "100000000 bytes"),
-        // The run has at least 2000 losses. The standard error of their number is about 2 %, so that of the rate is
-        // about 1 %.
+        // The run has at least 2000 losses. The standard error of their number is about 2 %, so the standard error of
+        // the rate is about 1 %.
         ("duration", if p < 0.001 { "10000 s" } else { "5000 s" }),
     ];
     let mut outcome = run("profile=plain,rate=1000Mbit/s,rtt=100ms,queue=100000packets,loss=1%", &settings);
     let flow = outcome.flows.remove(0);
-    assert_eq!(flow.account.lost[LossReason::QueueFull], 0, "no queue");
+    assert_eq!(flow.account.lost[LossReason::QueueFull], 0, "packets were dropped at a full queue");
     flow
 }
 
@@ -104,7 +104,7 @@ fn sack_has_the_rate_of_mathis() {
 }
 
 /// Compares SACK with the full model of Padhye et al. Here p is the number of loss indications (recoveries and
-/// timeouts) per segment sent, as for NewReno below.
+/// timeouts) per segment sent, as in the test of NewReno below.
 #[test]
 fn sack_has_the_rate_of_padhye_where_it_times_out() {
     for (ack_policy, b) in ACKS {
@@ -129,11 +129,12 @@ fn padhye(p: f64, b: f64, rtt: f64, timeout: f64) -> f64 {
     sent / (rtt * (b / 2.0 * window + 1.0) + times_out * timeout * backoff / (1.0 - p))
 }
 
-/// RFC 9438 §4.3: at short RTTs, CUBIC must have Reno's rate. Here both use SACK and have the same losses.
-///
-/// We stated the tolerance of 15 % before the measurement. CUBIC's additive increase equals Reno's rate for equidistant
-/// losses, and nearly so for random losses. The measured ratios are 1.07 at p = 1e-3 and 1.12 at p = 1e-2, with loss
+/// RFC 9438 §4.3: at short RTTs, CUBIC must have Reno's rate. Here both senders use SACK and have the same loss
 /// probability p.
+///
+/// We stated the tolerance of 15 % before the measurement. CUBIC's additive increase gives Reno's rate for equidistant
+/// losses, and nearly that rate for random losses. The measured ratios of CUBIC's rate to Reno's are 1.07 at p = 1e-3
+/// and 1.12 at p = 1e-2.
 #[test]
 fn cubic_has_the_rate_of_reno_on_a_short_path() {
     for (ack_policy, p) in [("immediate", 1e-3), ("immediate", 1e-2), ("delayed", 1e-3)] {
@@ -168,11 +169,11 @@ fn reno_has_the_rate_of_padhye() {
     }
 }
 
-/// Padhye's model describes Reno, which times out if several segments of a window are lost. NewReno retransmits them in
-/// one recovery. If p is the channel's loss probability, NewReno sends up to 1.26 times as much as the model (p = 0.03,
-/// an ACK for every segment). This is more than the tolerance of 25 %, stated in advance. But the authors define p as
-/// loss indications (recoveries and timeouts) per segment sent. With that p, the ratio is 1.03 to 1.07. This holds as
-/// long as repeated timeouts, which form one indication, are few.
+/// Padhye's model describes Reno, which times out if several segments of a window are lost. NewReno retransmits these
+/// segments in one recovery. If p is the channel's loss probability, NewReno sends up to 1.26 times as much as the
+/// model (p = 0.03, an ACK for every segment). The ratio of 1.26 exceeds the tolerance of 25 %, stated in advance. But
+/// the authors define p as loss indications (recoveries and timeouts) per segment sent. With that p, the ratio is 1.03
+/// to 1.07. The agreement requires that repeated timeouts, which form one indication, are few.
 #[test]
 fn new_reno_has_the_rate_of_padhye_by_its_loss_indications() {
     for (ack_policy, b) in ACKS {

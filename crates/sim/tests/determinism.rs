@@ -1,5 +1,5 @@
-//! Tests that the same scenario and seed give the same outcome: in repeated runs, in steps, and with several hops of a
-//! packet handled as one event or as one event each.
+//! Tests that the same scenario and seed give the same outcome. The outcome must not depend on repetition, on division
+//! into steps, or on whether the engine handles several hops of a packet as one event.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
@@ -15,7 +15,7 @@ impl Observer for NullObserver {
     fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-/// Builds a cell of two stations and an access point. Further stations are modelled only as load.
+/// Builds a cell of two stations and an access point. Other stations are modelled only as load.
 fn cell() -> Scenario {
     let text = r#"duration = "20 s"
 [link]
@@ -122,7 +122,7 @@ fn scenarios() -> Vec<Scenario> {
     scenarios
 }
 
-/// Whether the links are so fast that a run of 20 s would have very many packets.
+/// Returns whether the links are so fast that a run of 20 s would have very many packets.
 fn is_fast(scenario: &Scenario) -> bool {
     scenario.links.iter().map(|link| link.down.service.mean_rate().bps()).min() > Some(200_000_000)
 }
@@ -148,7 +148,8 @@ fn tagged() -> Scenario {
     draft.check().expect("a valid scenario")
 }
 
-/// RLC in both directions. Status reports may be lost with the other direction's blocks.
+/// RLC in both directions. A status report travels in a block of the opposite direction, and is lost if that block is
+/// lost.
 fn polled() -> Scenario {
     let text = include_str!("../../../papers/koga4/ordered.toml");
     let mut draft = Draft::parse(text, "ordered.toml").expect("a scenario");
@@ -281,8 +282,8 @@ fn fused_hops_change_nothing() {
 
 #[test]
 fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
-    // The channel decides a packet's fate only by the packet's position in the sequence. It must therefore destroy the
-    // same positions with any receiver.
+    // The channel decides a packet's fate only by the packet's position in the sequence. The channel must therefore
+    // destroy packets at the same positions with any receiver.
     let lost = |ack_splitting: &str| {
         let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=1000packets,loss=2%")
             .expect("an inline path");
@@ -294,7 +295,7 @@ fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
             Observation { observers: vec![Box::new(LossRecorder::default())], ..Observation::default() },
         );
         let any: Box<dyn std::any::Any> = observers.into_iter().next().expect("the observer");
-        any.downcast::<LossRecorder>().expect("ours").numbers
+        any.downcast::<LossRecorder>().expect("a LossRecorder").numbers
     };
     let (once, copies) = (lost("once"), lost("copies"));
     let common = once.len().min(copies.len());

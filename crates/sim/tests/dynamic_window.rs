@@ -16,8 +16,8 @@ fn outcome(settings: &[(&str, &str)]) -> Outcome {
 fn the_round_trip_falls_and_the_goodput_stays() {
     let (plain, cured) = (outcome(&[]), outcome(&[("window", "dynamic")]));
     let (before, after) = (&plain.flows[0], &cured.flows[0]);
-    // A full queue of 500 packets of 1500 bytes takes 600 ms at 10 Mbit/s. The window's sawtooth varies the queueing
-    // delay between half of that time and all of it.
+    // At 10 Mbit/s, a full queue of 500 packets of 1500 bytes delays a packet by 600 ms. The sawtooth of the window
+    // varies the queueing delay between half of that time and all of it.
     let mean = |flow: &lasthop_sim::FlowOutcome| flow.mean_rtt_s.expect("round trips");
     assert!(mean(before) > 0.25, "{}", mean(before));
     // The dynamic window is two bandwidth-delay products, which doubles the RTT. With an empty queue, the RTT would be

@@ -30,9 +30,9 @@ fn times(outcome: &Outcome) -> Vec<f64> {
         .collect()
 }
 
-/// A request of 100 bytes must take 0.1 ms plus 50 ms, and the response of five segments must take 5 ms plus 50 ms:
-/// 105.1 ms in total. The first request waits for the handshake, so it must take 100 ms more. Headers have no bytes in
-/// this scenario.
+/// A request of 100 bytes must take 0.1 ms of transmission and 50 ms of propagation. The response of five segments must
+/// take 5 ms of transmission and 50 ms of propagation, so the total is 105.1 ms. The first request waits for the
+/// handshake, so it must take 100 ms more. Headers have no bytes in this scenario.
 #[test]
 fn small_exchanges_take_a_round_trip_and_their_transmission() {
     let scenario = scenario(&[
@@ -66,17 +66,17 @@ fn a_pause_longer_than_the_timeout_restarts_slow_start() {
         times(&run(&scenario(&draft), 1))
     };
     let (at_once, later) = (of("0 s", "false"), of("3 s", "false"));
-    // With an open window, a response must take 40 ms of transmission and a round trip.
+    // With an open window, a response must take 40 ms of transmission plus a round trip.
     let last = at_once.last().unwrap();
     assert!((last - 0.1401).abs() < 0.002, "{last}");
     for time in &later[1..] {
-        assert!(*time > 0.1401 + 0.05, "at least a round trip more: {later:?}");
+        assert!(*time > 0.1401 + 0.05, "a response takes less than a round trip longer: {later:?}");
     }
-    assert!((later[1] - later[2]).abs() < 0.01, "each begins from the same window: {later:?}");
+    assert!((later[1] - later[2]).abs() < 0.01, "responses do not begin from the same window: {later:?}");
 }
 
 /// Requests are due every 4 s, as for segments of a video, so there must be five requests in 20 s. If a response takes
-/// longer, the next request must wait for it.
+/// longer than 4 s, the next request must wait for the end of that response.
 #[test]
 fn requests_are_due_by_the_clock_or_wait_for_the_response() {
     let asked = |response: &str| -> Vec<f64> {
@@ -128,7 +128,10 @@ fn exchanges_survive_losses_in_both_directions() {
     let flow = web(&outcome);
     assert_eq!(times(&outcome).len(), 100);
     assert_eq!(flow.delivered_bytes, 6_000_000);
-    assert!(flow.destination.retransmitted > 0 && flow.source.retransmitted > 0, "both ends retransmit");
+    assert!(
+        flow.destination.retransmitted > 0 && flow.source.retransmitted > 0,
+        "an end retransmits nothing"
+    );
 }
 
 /// The source sends at 4 Mbit/s for 2 s and is silent for 3 s. In 20 s, it must send four bursts of 1 MB.
@@ -151,8 +154,8 @@ fn bursts_at_a_rate_carry_that_rate() {
     assert!(at(3.5) == at(4.5) && at(6.0) > at(5.0));
 }
 
-/// Without a rate, a burst must fill the link. Up to 128 KiB of data is written but unsent at the burst's end, and must
-/// still be sent.
+/// Without a write rate, a burst must fill the link. At the burst's end, up to 128 KiB of written data is still unsent.
+/// This data must be sent after the burst.
 #[test]
 fn bursts_without_a_rate_fill_the_link() {
     let outcome = run(&scenario(&[("on", "4 s"), ("off", "6 s")]), 1);
@@ -168,7 +171,7 @@ fn a_rate_alone_is_a_source_that_the_application_limits() {
     assert!((goodput - 1000.0).abs() < 10.0, "{goodput}");
 }
 
-/// Exponential and Pareto lengths must have the configured means in a run of 2,000 s.
+/// Burst and pause lengths with an exponential or Pareto distribution must have the configured means over 2,000 s.
 #[test]
 fn drawn_periods_have_their_means() {
     for (period, within) in [("exponential", 0.15), ("pareto", 0.4)] {

@@ -65,7 +65,8 @@ fn what_is_lost_is_told_with_its_place_and_reason() {
     for _ in 0..6 {
         engine.inject(FlowId(0), &packet(true, 1250));
     }
-    // One packet is in transmission and three packets are in the queue, so the other two packets must be lost.
+    // One packet is in transmission and three packets are in the queue, so the other two of the six packets must be
+    // lost.
     let lost: Vec<Option<_>> = left(&mut engine).iter().map(|one| one.lost).collect();
     assert_eq!(lost, [Some((pipe_of(0, true), LossReason::QueueFull)); 2]);
     engine.run_until(millis(1000));
@@ -95,8 +96,8 @@ fn datagrams_of_the_scenario_compete_and_its_tcp_gives_way() {
     assert_eq!(engine.flow_count(), EXTERNAL_FLOWS + 1);
     engine.run_until(millis(1000));
     let carried = engine.pipe_account(pipe_of(0, true)).carried_bytes;
-    // Datagrams must use 500 kbit/s of payload plus headers. If TCP were simulated, too, it would use the rest of the
-    // link.
+    // Datagrams must use 500 kbit/s of payload plus headers. If the scenario's TCP flow were simulated, too, this flow
+    // would use the rest of the link.
     assert!((60_000..70_000).contains(&carried), "{carried} bytes");
     assert!(left(&mut engine).is_empty());
 }

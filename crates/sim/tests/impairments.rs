@@ -44,7 +44,7 @@ fn run(line: &str) -> (Outcome, ImpairmentCounts) {
         Observation { observers: vec![Box::new(ImpairmentCounts::default())], ..Observation::default() };
     let (outcome, _, mut observers) = run_observed(&scenario(line), 1, observation);
     let counts: Box<dyn Any> = observers.pop().expect("the observer");
-    (outcome, *counts.downcast::<ImpairmentCounts>().expect("the same"))
+    (outcome, *counts.downcast::<ImpairmentCounts>().expect("an ImpairmentCounts"))
 }
 
 fn number(outcome: &Outcome, name: &str) -> f64 {
@@ -78,8 +78,8 @@ fn damage_is_lost_at_the_host() {
         (&outcome.links[0].down, run("rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=1%,duration=30s"));
     assert_eq!(damaged.lost[LossReason::Corrupt], counts.damaged);
     assert!(number(&lost.0, "lost_channel") > 0.0);
-    // Half of the datagrams are damaged on the first of two links. The second link must carry all of them, and the host
-    // must discard the damaged ones.
+    // Half of the datagrams are damaged on the first of two links. The second link must carry all datagrams, and the
+    // host must discard the damaged ones.
     let text = r#"
         [link.one]
         from = "a"
@@ -109,8 +109,8 @@ fn damage_is_lost_at_the_host() {
 }
 
 /// Half of the datagrams arrive twice. Each datagram must count once, so the goodput must be exactly 1000 kbit/s. If
-/// the next link loses a fifth of the packets, a datagram is lost only if all its packets are lost: 0.2 (1 - 0.5 x 0.8)
-/// = 0.12 of all datagrams.
+/// the next link loses a fifth of the packets, a datagram is lost only if the original and the copy, if any, are both
+/// lost. The loss rate of datagrams must then be 0.2 (1 - 0.5 x 0.8) = 0.12.
 #[test]
 fn a_datagram_counts_once_however_many_copies_arrive() {
     let text = "title = \"t\"\nduration = \"100 s\"\n[link.a]\nfrom = \"s\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
@@ -126,7 +126,7 @@ fn a_datagram_counts_once_however_many_copies_arrive() {
     assert!((whole - 1000.0).abs() < 1.0, "{whole}");
     assert!((copies as f64 - 12_500.0).abs() < 4.0 * 79.0, "{copies}");
     draft.set("link.c.duplicate", "0.5").expect("a known key");
-    assert!((goodput(&draft).0 - 1000.0).abs() < 1.0, "copies of copies");
+    assert!((goodput(&draft).0 - 1000.0).abs() < 1.0, "copies of copies count more than once");
     draft.set("link.c.duplicate", "0").expect("a known key");
     draft.set("link.c.down.channel", "{ kind = \"iid\", loss = 0.2 }").expect("a known key");
     let (lossy, _) = goodput(&draft);

@@ -53,8 +53,8 @@ impl Observer for LowQueue {
 }
 
 /// RFC 9332 §1.1 and RFC 9331 §5.2 promise "consistently low" queueing. The queueing delay must be below 1 ms on
-/// average, and below 2 ms for 99 of 100 packets, at 95 % utilisation. This must hold for one flow alone, for four
-/// flows, and together with CUBIC.
+/// average, and below 2 ms for 99 of 100 packets, at 95 % utilisation. The test has one flow alone, four flows, and a
+/// flow together with CUBIC.
 #[test]
 fn the_low_queue_is_short_and_the_link_in_use() {
     let (rate, seconds) = (50e6, 30.0);
@@ -101,8 +101,8 @@ fn prague_beside_prague_is_fair() {
     }
 }
 
-/// Without AccECN or without marks, Prague must behave as Reno: with the same loss rate, its goodput must be the same
-/// within a tenth.
+/// Without AccECN or without marks, Prague must behave as Reno does. At the same loss rate, Prague's goodput must equal
+/// Reno's within a tenth.
 #[test]
 fn without_marks_prague_is_reno() {
     let goodput = |settings: &str| {

@@ -21,8 +21,8 @@ fn megabits(flow: &FlowOutcome) -> f64 {
 }
 
 /// While the first flow is alone (until 5 s and from 10 s on), it has 9.6 of 10 Mbit/s, because 1000 of 1040 bytes are
-/// payload. From 5 s to 10 s, two equal flows share the link, so the second flow must carry about half of 48 Mbit. It
-/// must end within a second after its stop, because at most 128 KiB are unsent.
+/// payload. From 5 s to 10 s, two equal flows share the link, so the second flow must carry about half of 48 Mbit. The
+/// second flow must end within a second after its stop, because at most 128 KiB are unsent at the stop.
 #[test]
 fn the_other_flow_has_the_link_again() {
     let outcome = run(&(flow("stays", "") + &flow("leaves", "start = \"5 s\"\nstop = \"10 s\"")));
@@ -35,7 +35,7 @@ fn the_other_flow_has_the_link_again() {
         megabits(leaves)
     );
     assert!((15.0..32.0).contains(&megabits(leaves)), "{}", megabits(leaves));
-    assert!(!leaves.is_finite && leaves.transfers().count() == 0, "a flow that leaves is no transfer");
+    assert!(!leaves.is_finite && leaves.transfers().count() == 0, "a flow with `stop` counts as a transfer");
 }
 
 /// An application that writes 1 Mbit/s from 2 s to 12 s writes 10 Mbit, all of which must arrive.

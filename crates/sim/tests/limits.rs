@@ -19,8 +19,8 @@ fn shares(flow: &FlowOutcome) -> [f64; 3] {
 
 #[test]
 fn a_small_receive_window() {
-    // The receive window has 20 segments. cwnd must be the limit during the handshake and the first round trips of 100
-    // ms. After that, the receive window must be the limit.
+    // The receive window has 20 segments. The handshake takes one round trip of 100 ms and counts for no limit. cwnd
+    // must be the limit in the next two round trips. After three round trips, the receive window must be the limit.
     let settings = [("receiver.window.size", "20000 bytes"), ("segment", "1000 bytes"), ("duration", "60 s")];
     let [cwnd, receiver, application] = shares(&run(
         "profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets,ack_policy=immediate",
@@ -51,7 +51,7 @@ fn timeouts_are_the_networks() {
 #[test]
 fn a_transfer_that_fits_the_first_window() {
     // The handshake takes a round trip. All data then takes half a round trip, plus 0.9 ms of transmission at 100
-    // Mbit/s. The application must be the limit for that last third of the time.
+    // Mbit/s. The application must be the limit after the handshake, for a third of the active time.
     let flow = run("profile=plain,rate=100Mbit/s,rtt=100ms", &[("transfer", "10000 bytes")]);
     let [cwnd, receiver, application] = shares(&flow);
     assert!((application - 100.0 / 3.0).abs() < 0.5, "{application}");

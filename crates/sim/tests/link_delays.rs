@@ -1,5 +1,5 @@
 //! Tests of link delay statistics for all kinds of queues. The statistics must agree with values computed by hand, and
-//! must not depend on observation.
+//! must not depend on observers.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{LinkDelay, Observation, Outcome, run, run_observed};
@@ -36,8 +36,8 @@ fn without_a_queue_it_is_the_transmission() {
     }
 }
 
-/// A burst of four packets arrives every 40 ms. The fast link spaces the packets by 0.1 ms. On the slow link, packet n
-/// (1 to 4) must take n ms minus 0.1 ms for each packet before it.
+/// A burst of four packets arrives every 40 ms. The fast link spaces the packets by 0.1 ms. On the slow link, the delay
+/// of packet n (1 to 4) must be n ms, less 0.1 ms for each earlier packet of the burst.
 #[test]
 fn a_burst_waits_for_itself() {
     let bursts = "kind = \"cbr\"\nrate = \"800 kbit/s\"\npacket = \"1000 bytes\"\nburst = 4\n";
@@ -48,8 +48,8 @@ fn a_burst_waits_for_itself() {
     assert_eq!(p95, p99);
 }
 
-/// A bulk flow keeps a queue of 60 packets of 1 ms nearly full. A packet must take at most 61 ms, and all losses must
-/// occur in this queue.
+/// A bulk flow keeps a queue of 60 packets nearly full, and the transmission of a packet takes 1 ms. A packet must take
+/// at most 61 ms, and all losses must occur in this queue.
 #[test]
 fn a_full_queue_waits_for_all_of_it() {
     let bulk = "segment = \"1000 bytes\"\n[flow.f.sender]\ncongestion = \"cubic\"\n";
@@ -61,7 +61,8 @@ fn a_full_queue_waits_for_all_of_it() {
     assert!(lost.total() > 0 && lost.total() == lost[lasthop_wire::LossReason::QueueFull]);
 }
 
-/// Fused and unfused hops must give the same statistics. A run without measurement must have the same outcome.
+/// The statistics must be the same whether the engine handles several hops as one event ("fused") or as one event each.
+/// A run that does not measure delays must have the same outcome.
 #[test]
 fn watching_changes_nothing() {
     let bulk = "segment = \"1000 bytes\"\n";
@@ -78,9 +79,9 @@ fn watching_changes_nothing() {
     }
 }
 
-/// Packets of 10 bytes are sent every 0.5 s into a link on which each packet takes 1 s. Packet k joins at 0.5 k s and
-/// leaves at k + 1 s, so its delay is 1 + 0.5 k s. In 20,000 s, the first 20,000 packets leave. Their mean delay must
-/// be 5,000.75 s, and their largest delay 10,000.5 s.
+/// Packets of 10 bytes are sent every 0.5 s into a link on which the transmission of a packet takes 1 s. Packet k is
+/// enqueued at 0.5 k s and leaves at k + 1 s, so its delay is 1 + 0.5 k s. In 20,000 s, the first 20,000 packets leave.
+/// Their mean delay must be 5,000.75 s, and their largest delay 10,000.5 s.
 #[test]
 fn delays_of_hours_are_measured() {
     for queue in [

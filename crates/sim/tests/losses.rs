@@ -50,7 +50,8 @@ fn with_random_and_burst_losses_too() {
 
 /// The channel loses 1 % of packets in bursts of 5. With up to four transmissions, a share of 0.8^3 of these losses
 /// must remain (docs/explanation/links/losses.md). The seed is the same for any number of transmissions, so the same
-/// datagrams lose their first transmission. The datagrams that remain lost are a subset of these.
+/// datagrams lose their first transmission. The datagrams that are finally lost are a subset of the datagrams that lose
+/// their first transmission.
 #[test]
 fn repeats_against_bursts_leave_what_the_chain_says() {
     let lost = |transmissions: u32| -> f64 {

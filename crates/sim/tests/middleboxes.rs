@@ -1,5 +1,5 @@
-//! Tests of middleboxes at the base station on whole paths. They must be of benefit, and without channel errors they
-//! must change nothing.
+//! Tests of middleboxes at the base station on whole paths. Over a channel with errors, middleboxes must improve the
+//! results. Without channel errors, middleboxes must change almost nothing.
 
 use lasthop_scenario::{Catalogue, Draft, Scenario};
 use lasthop_sim::pcap::SourceCapture;
@@ -36,7 +36,7 @@ fn means(settings: &[&[Setting<'_>]], of: &dyn Fn(&FlowOutcome) -> f64) -> f64 {
 fn with_congestion_alone_each_box_changes_next_to_nothing() {
     let clean: &[Setting<'_>] = &[("link.wireless.down.channel", "none"), ("duration", "60 s")];
     let plain = flow(&scenario("hasegawa", &[clean]), 1);
-    assert!(plain.account.lost.total() > 0, "a queue that overflows");
+    assert!(plain.account.lost.total() > 0, "the queue does not overflow");
     let catalogue = Catalogue::default();
     let seams = catalogue.seams();
     let seam = seams.iter().find(|seam| seam.name == "middlebox").expect("a seam");
@@ -95,7 +95,7 @@ fn split_acks_are_worth_something_to_those_who_count_acks() {
 }
 
 /// The ARQ is persistent, and bad states last 2 s. Without notices, the sender times out in most bad states. With
-/// notices, it must have less than a fifth of these timeouts.
+/// notices, the sender must have less than a fifth of these timeouts.
 #[test]
 fn notices_of_a_bad_state_keep_the_timer_from_expiring() {
     let air: &[Setting<'_>] = &[
@@ -140,8 +140,8 @@ fn a_closed_window_keeps_the_timer_from_expiring() {
 }
 
 /// The link delivers repaired packets out of order. A receiver that delays duplicate ACKs must then cause fewer
-/// recoveries and more goodput. The sender is NewReno, because each ACK that reports a repair would show further holes
-/// to a SACK sender.
+/// recoveries and more goodput. The sender is NewReno. A SACK sender would learn of other holes from each ACK that
+/// reports a repair.
 #[test]
 fn duplicates_that_wait_spare_the_sender_repeats() {
     let air: &[Setting<'_>] = &[
@@ -188,7 +188,7 @@ fn captures_say_what_a_box_did() {
         let observation = Observation { observers: vec![Box::new(capture)], ..Observation::default() };
         let (_, _, mut observers) = run_observed(&scenario, 1, observation);
         let capture: Box<dyn Any> = observers.pop().expect("the capture");
-        let capture: Box<SourceCapture<Vec<u8>>> = capture.downcast().expect("the same");
+        let capture: Box<SourceCapture<Vec<u8>>> = capture.downcast().expect("a SourceCapture");
         String::from_utf8_lossy(&capture.finish().expect("a file")).into_owned()
     };
     for (settings, comment) in [

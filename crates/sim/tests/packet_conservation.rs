@@ -137,7 +137,7 @@ fn every_mechanism_of_links_and_of_tcp() {
     for seam in catalogue.seams() {
         let table = match seam.side {
             "link" => "link.path.down".to_owned(),
-            // Tests of `lasthop-quic` run the stacks of flows.
+            // `lasthop-quic` has its own tests of the stacks of flows.
             "node" | "flow" => continue,
             side => format!("flow.bulk.{side}"),
         };

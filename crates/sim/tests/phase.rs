@@ -1,6 +1,7 @@
-//! Tests of phase effects (Floyd and Jacobson 1992). Two drop-tail flows of equal RTT lock to each other's phase, so
-//! that one flow may get most of the link. Random starts or processing times of hosts break the lock. A scenario
-//! with neither of them is deterministic, and must be reported as deterministic.
+//! Tests of phase effects (Floyd and Jacobson 1992). Two flows of equal RTT at a drop-tail queue may fall into a fixed
+//! phase, so that one flow gets most of the link. Random starts or random processing times of hosts prevent a fixed
+//! phase. A scenario without random starts, random processing times and other random numbers is deterministic, and must
+//! be reported as deterministic.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
@@ -114,8 +115,12 @@ fn processing_keeps_the_order_and_moves_no_other_draw() {
     let [off, on] = ["0 s", "5 ms"].map(|most| observed(&scenario(path, &[("processing", most)])));
     let ascend = |numbers: &[u32]| numbers.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) < 1 << 31);
     assert!(on.new.len() > 1000 && ascend(&on.new) && ascend(&on.acks));
-    assert!(on.numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "numbered as they leave");
-    // The channel must destroy the same positions of its packet sequence, even if the packets arrive at other times.
+    assert!(
+        on.numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]),
+        "packets are not numbered in order of sending"
+    );
+    // The channel must destroy packets at the same positions of its sequence, even if the packets arrive at other
+    // times.
     let both = on.lost.len().min(off.lost.len());
     assert!(both > 20, "{both}");
     assert_eq!(on.lost[..both], off.lost[..both]);

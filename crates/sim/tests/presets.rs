@@ -1,4 +1,4 @@
-//! Tests that ready paths behave as their sources report.
+//! Tests that ready paths (scenarios that are part of the program) behave as their cited sources report.
 
 mod packet_delays;
 
@@ -33,8 +33,8 @@ fn an_upload_over_cable_waits_as_measured() {
 }
 
 /// Michel et al., IMC 2022: the median RTT is 50 ms. arXiv 2310.09242: the delay changes every 15 s. The wired path
-/// takes 10 ms each way, so the satellite link must take 15 ms one way in the median. Its delay is 4 to 19 ms depending
-/// on the slot, plus up to 7 ms of jitter.
+/// takes 10 ms each way, so the median one-way delay of the satellite link must be 15 ms. The delay of the satellite
+/// link is 4 to 19 ms depending on the slot, plus up to 7 ms of jitter.
 #[test]
 fn starlink_steps_every_15_s_about_its_median() {
     let text = concat!(
@@ -50,8 +50,8 @@ fn starlink_steps_every_15_s_about_its_median() {
     let all = of("1500 s");
     let (low, median, high) = (quantile(&all, 0.0), quantile(&all, 0.5), quantile(&all, 0.9999));
     assert!((4.0..6.0).contains(&low) && (24.0..26.1).contains(&high), "{low} to {high}");
-    // The median is that of a hundred slots, whose delays are uniform over 15 ms. The tolerance is four standard errors
-    // of 0.75 ms each.
+    // The test takes the median of a hundred slots, whose delays are uniform over 15 ms. The tolerance is four standard
+    // errors of 0.75 ms each.
     assert!((median - 15.0).abs() < 3.0, "{median}");
     let slot = of("14 s");
     assert!(slot[slot.len() - 1] - slot[0] < 7.1 && high - low > 15.0);

@@ -1,4 +1,5 @@
-//! Tests that counters of the other end and of the host's own interface reach a receiver that requests them.
+//! Tests that a receiver gets the counters that it requests: those of the other end, and those of its host's own
+//! interface.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{Outcome, run};
@@ -45,7 +46,7 @@ fn acks_per_segment(outcome: &Outcome) -> f64 {
 fn the_senders_own_counts_reach_the_terminal() {
     // A fast uplink loses no ACKs. The sender retransmits 30 of 100 segments, mostly after a timeout, because its
     // windows are too small for three duplicate ACKs. The share of retransmissions is therefore above the threshold of
-    // 0.2, and the share of losses seen by duplicate ACKs is below it.
+    // 0.2. The share of losses that duplicate ACKs reveal is below the threshold.
     let all = terminal("threshold = 0.2, source = 'retransmissions'", 0.3, "1 Mbit/s");
     let counters = &all.flows[0].source;
     assert!(counters.retransmitted * 4 > counters.data_sent, "{counters:?}");

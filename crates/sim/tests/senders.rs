@@ -1,5 +1,5 @@
-//! Tests of current senders on simulated paths. Each must keep the promises of its source, in comparison with other
-//! senders.
+//! Tests of current senders on simulated paths. Each sender must have the properties that its RFC or paper promises, in
+//! comparison with other senders.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, run, run_probed};
@@ -69,8 +69,8 @@ fn prr_leaves_the_window_as_it_is() {
     assert!((0.9..1.1).contains(&ratio), "{ratio}");
 }
 
-/// About every ten seconds, BBR must have only four segments in flight for 200 ms. The queue then drains, so BBR can
-/// measure the smallest RTT (draft-cardwell-iccrg-bbr §4.3.5). This must happen four to six times a minute.
+/// About every ten seconds, BBR must have only four segments in flight for 200 ms, four to six times in the run of 60
+/// s. The queue then drains, so BBR can measure the smallest RTT (draft-cardwell-iccrg-bbr §4.3.5).
 #[test]
 fn bbr_looks_for_the_smallest_rtt() {
     let mut draft = Draft::load("profile=plain,rate=10Mbit/s,rtt=40ms,queue=8bdp").expect("an inline path");
@@ -82,7 +82,7 @@ fn bbr_looks_for_the_smallest_rtt() {
     let episodes = small.windows(2).filter(|pair| pair == &[false, true]).count();
     let share = small.iter().filter(|small| **small).count() as f64 / small.len() as f64;
     assert!((4..=6).contains(&episodes), "{episodes}");
-    // BBR must spend about 200 to 300 ms in ten seconds in this state.
+    // BBR must spend about 200 to 300 ms of every ten seconds with only four segments in flight.
     assert!((0.015..0.035).contains(&share), "{share}");
 }
 

@@ -1,4 +1,4 @@
-//! Slowdown of transfers: the time taken, relative to the time on an idle path.
+//! Slowdown of transfers: the time taken, divided by the time on an idle path.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{FlowOutcome, TransferOutcome, run};
@@ -19,9 +19,10 @@ fn transfers(flows: &str) -> Vec<TransferOutcome> {
 
 const FLOW: &str = "[flow.file]\nfrom = \"server\"\nto = \"client\"\nextra_delay = \"10 ms\"\n";
 
-/// Handshake: 2 · (20 + 10) ms. Then 145 segments of 1448 + 52 bytes: 145 · 1500 bytes at 8 Mbit/s, one segment at 100
-/// Mbit/s, and 30 ms of propagation. With an initial window of the whole transfer, the simulated time is longer only by
-/// the transmission of SYN and SYN-ACK: 60 bytes at 8 Mbit/s each.
+/// On the idle path, the handshake takes 2 (20 + 10) ms. The 145 segments of 1448 + 52 bytes then take their
+/// transmission at 8 Mbit/s, the transmission of one segment at 100 Mbit/s, and 30 ms of propagation. If the initial
+/// window holds the whole transfer, the simulated time is longer only by the transmission of SYN and SYN-ACK. Each of
+/// these packets has 60 bytes and is transmitted at 8 Mbit/s.
 #[test]
 fn a_transfer_in_one_window_has_no_slowdown() {
     let text = format!("{FLOW}transfer = \"209960 bytes\"\n[flow.file.sender]\ninitial_window = 200\n");
@@ -32,7 +33,7 @@ fn a_transfer_in_one_window_has_no_slowdown() {
     assert!((1.0..1.002).contains(&file.slowdown()), "{}", file.slowdown());
 }
 
-/// The first request opens the connection, so its idle time has a round trip more: 60 ms.
+/// The first request opens the connection, so its time on the idle path includes another round trip of 60 ms.
 #[test]
 fn a_request_has_the_time_of_both_directions() {
     let text = format!(
@@ -51,7 +52,8 @@ fn a_request_has_the_time_of_both_directions() {
     }
 }
 
-/// Slow start from one segment takes longer than the idle path, and two equal transfers take twice the time.
+/// Slow start from one segment must take longer than the idle path. Each of two equal simultaneous transfers must take
+/// up to twice the time of one.
 #[test]
 fn slow_start_and_other_flows_count() {
     let slow = format!("{FLOW}transfer = \"200 KB\"\n[flow.file.sender]\ninitial_window = 1\n");

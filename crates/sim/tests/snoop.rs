@@ -21,7 +21,7 @@ fn scenario(path: &str, settings: &[&[Setting<'_>]]) -> Scenario {
 const SNOOP: &[Setting<'_>] = &[("node.bs.middlebox", "snoop")];
 const AIR: &str = "link.wireless.down.channel";
 /// hasegawa's path without link-layer retransmissions and with packets of 1040 bytes. A bit error rate of 1e-5 loses 8
-/// % of them.
+/// % of these packets.
 const RAW: &[Setting<'_>] =
     &[("link.wireless.down.arq", "none"), ("link.wireless.down.channel.rate", "1e-5"), ("duration", "100 s")];
 

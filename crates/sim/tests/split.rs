@@ -11,7 +11,8 @@ use lasthop_sim::{FlowOutcome, Observation, run, run_observed};
 use lasthop_wire::FlowId;
 use std::any::Any;
 
-/// A wired link with 10 Mbit/s and an RTT of 20 ms, then a radio link with 2 Mbit/s and 100 ms. The transfer has 2 MB.
+/// Builds a path of a wired link (10 Mbit/s, RTT of 20 ms) and a radio link (2 Mbit/s, RTT of 100 ms). The transfer has
+/// 2 MB.
 fn path(settings: &[(&str, &str)]) -> Scenario {
     let text = r#"
         duration = "120 s"

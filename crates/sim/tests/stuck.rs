@@ -45,8 +45,8 @@ fn restless() -> Scenario {
     draft.check().expect("a valid scenario")
 }
 
-/// The SYN (at least 44 bytes) reaches the middlebox after its transmission and 10 ms of propagation. From then on,
-/// time must not advance.
+/// The SYN (at least 44 bytes) reaches the middlebox after its transmission and 10 ms of propagation. Time must not
+/// advance after the SYN's arrival.
 #[test]
 fn a_timer_that_is_always_due_ends_the_run_with_its_name() {
     let scenario = restless();
@@ -78,8 +78,8 @@ fn a_silence_of_nothing_is_refused() {
     }
 }
 
-/// 300 flows that send 10,000 datagrams each at one instant must not make a run stuck. These are about three times the
-/// 2^20 events after which the events of each source are counted separately.
+/// 300 flows that send 10,000 datagrams each at one instant must not make a run stuck. These 3,000,000 events are about
+/// three times the 2^20 events after which the engine counts the events of each source separately.
 #[test]
 fn many_events_at_an_instant_are_none() {
     let text = PATH.replace("to = \"b\"", "to = \"b\"\nqueue = \"10 packets\"");
@@ -99,7 +99,7 @@ fn many_events_at_an_instant_are_none() {
 fn the_least_time_of_no_parameter_stops_a_run() {
     let catalogue = Catalogue::default();
     let (mut tried, mut stuck) = (0, Vec::new());
-    // Tests of `lasthop-quic` run the stacks of flows.
+    // `lasthop-quic` has its own tests of the stacks of flows.
     for seam in catalogue.seams().into_iter().filter(|seam| seam.side != "flow") {
         for info in &seam.mechanisms {
             let least = |parameter: &Parameter| match parameter.unit {
@@ -121,8 +121,8 @@ fn the_least_time_of_no_parameter_stops_a_run() {
     assert!(stuck.is_empty(), "{stuck:#?}");
 }
 
-/// Builds hasegawa's lossy path without link-layer retransmissions, for 5 s. The mechanism's duration parameters have
-/// these values.
+/// Builds hasegawa's lossy path without link-layer retransmissions, for 5 s. `times` has values for the duration
+/// parameters of the mechanism `info`.
 fn with(side: &str, seam: &str, info: &Info, times: &[(&str, Duration)]) -> Result<Scenario, Problem> {
     let mut draft = Draft::load("hasegawa")?;
     let table = match side {

@@ -14,7 +14,7 @@ fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
 
 const LOSSY: &str = "rate=4Mbit/s,rtt=60ms,queue=30packets,loss=0.5%,duration=20s,count=2";
 
-/// The counts of two runs must add up to those of a run of 20 s: a run of 7 s, and a run of 20 s with a warm-up of 7 s.
+/// The counts of a run of 7 s and of a run of 20 s with a warm-up of 7 s must add up to the counts of a run of 20 s.
 #[test]
 fn before_and_after_make_the_whole() {
     for path in [
@@ -90,7 +90,7 @@ fn transfers_that_begin_before_are_left_out() {
     ];
     let outcome = run(&scenario("rate=4Mbit/s,rtt=60ms,duration=20s", &settings), 1);
     let measured: Vec<bool> = outcome.flows.iter().map(|flow| flow.is_finite).collect();
-    assert_eq!(measured.iter().filter(|it| **it).count(), 5, "those of 5 s to 9 s");
+    assert_eq!(measured.iter().filter(|it| **it).count(), 5, "the transfers that begin at 5 s to 9 s count");
     assert!(outcome.flows[9].is_finite && !outcome.flows[4].is_finite);
     let settings = [("request", "300 bytes"), ("response", "20 KB"), ("every", "1 s"), ("warmup", "4500 ms")];
     let settings = settings.map(|(key, value)| (["flow.bulk.", key].concat(), value));

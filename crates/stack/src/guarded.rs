@@ -1,4 +1,4 @@
-//! A stack whose panics end its flow only.
+//! A stack whose panic ends only the stack's own flow.
 
 use crate::{Layer, Observed, SentDatagram, Stack};
 use lasthop_base::Time;
@@ -13,7 +13,7 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    /// Guards a stack.
+    /// Wraps a stack.
     pub fn new(stack: Box<dyn Stack>) -> Guarded {
         Guarded { stack, panic: None }
     }

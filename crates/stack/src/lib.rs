@@ -1,12 +1,12 @@
 //! Transport implementations of other projects as ends of a flow.
 //!
 //! * [`Stack`]: one end of a flow, without input and output of its own (sans-IO). A simulation passes datagrams and the
-//!   time, and asks for datagrams and the next deadline.
-//! * [`Guarded`]: a stack whose panics end its flow, but not the simulation.
+//!   time to the stack, and polls the stack for datagrams and for the next deadline.
+//! * [`Guarded`]: a stack whose panic ends the stack's flow, but not the simulation.
 //! * [`transport`]: the transports that scenarios can select. [`quic`]: QUIC stacks and their settings.
 //!
-//! A stack draws random numbers only from seeds that its constructor has received, and reads no clock. Equal calls then
-//! give equal datagrams.
+//! A stack draws random numbers only from seeds that its constructor receives, and reads no clock. Equal calls
+//! therefore give equal datagrams.
 
 mod guarded;
 pub mod quic;
@@ -34,11 +34,11 @@ pub enum Layer {
 pub struct SentDatagram {
     /// ECN field of the IP header.
     pub ecn: Ecn,
-    /// Whether the datagram carries data that was sent before; `None`: unknown. Only accounts use this value.
+    /// Whether the datagram carries data that was sent before; `None`: unknown. Only statistics use this value.
     pub is_retransmission: Option<bool>,
 }
 
-/// State of a sender, as far as the stack reports it.
+/// State of a sender. A value is `None` if the stack does not report it.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Observed {
     /// Congestion window, bytes.
@@ -61,48 +61,50 @@ pub struct Observed {
 
 /// One end of a flow.
 ///
-/// The caller calls `handle_*` at an event of this end. After each such call, and after [`Stack::open`], the caller calls
-/// [`Stack::read`], [`Stack::write`], then [`Stack::poll_datagram`] until the result is `None`, and at last
+/// The caller calls `handle_*` at an event of this end. After each such call, and after [`Stack::open`], the caller
+/// calls [`Stack::read`], [`Stack::write`], then [`Stack::poll_datagram`] until the result is `None`, and finally
 /// [`Stack::poll_timeout`]. The caller calls a stack at no other time. Times never decrease.
 ///
-/// Payload has no content of its own: an application writes a number of bytes, and the stack fills these bytes.
+/// Payload has no content of its own: an application writes a number of bytes, and the stack chooses the values of
+/// these bytes.
 pub trait Stack: Send {
     /// Layer of the datagrams.
     fn layer(&self) -> Layer;
 
-    /// Begins a connection. The other end has listened from the start of the run.
+    /// Begins a connection. The opposite end has listened from the start of the run.
     fn open(&mut self, now: Time);
 
     /// Handles a datagram that has arrived undamaged. `ecn` is the ECN field on arrival.
     fn handle_datagram(&mut self, now: Time, datagram: &[u8], ecn: Ecn);
 
-    /// Handles the deadline of [`Stack::poll_timeout`].
+    /// Handles the expiry of the deadline of [`Stack::poll_timeout`].
     fn handle_timeout(&mut self, now: Time);
 
-    /// Writes the next datagram to `datagram`, which is empty; `None`: nothing to send.
+    /// Writes the next datagram to `datagram`, which is empty. Returns `None` if the stack has nothing to send.
     fn poll_datagram(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<SentDatagram>;
 
-    /// Time at which the stack must be called if no datagram arrives; [`Time::NEVER`]: no deadline.
+    /// Returns the time at which the stack must be called if no datagram arrives; [`Time::NEVER`]: no deadline.
     fn poll_timeout(&mut self, now: Time) -> Time;
 
     /// Accepts data of the application, up to `bytes`. Returns the number of bytes accepted.
     fn write(&mut self, now: Time, bytes: u64) -> u64;
 
-    /// Ends the application's data: the application writes no more.
+    /// Ends the application's data. The application writes no data after this call.
     fn finish(&mut self, now: Time);
 
     /// Reads all data that has arrived in order. Returns the number of bytes.
     fn read(&mut self, now: Time) -> u64;
 
-    /// Whether the peer's data has ended and all of it was read.
+    /// Returns whether the peer's data has ended and all of this data was read.
     fn is_at_end(&self) -> bool;
 
-    /// State of the sender.
+    /// Returns the state of the sender.
     fn observe(&self) -> Observed {
         Observed::default()
     }
 
-    /// Reason why the connection cannot continue, such as a protocol error; `None` while it can.
+    /// Returns the reason why the connection cannot continue, such as a protocol error; `None` while the connection can
+    /// continue.
     fn failure(&self) -> Option<String> {
         None
     }

@@ -1,7 +1,7 @@
 //! Transports that a flow can select in place of TCP.
 //!
-//! A program adds a transport of its own to the [`Catalogue`]. Scenarios then find the transport by the key `stack`
-//! (`examples/own-mechanism/examples/own_stack.rs`).
+//! A program can add a transport of its own to the [`Catalogue`]. Scenarios then select this transport by the key
+//! `stack` (`examples/own-mechanism/examples/own_stack.rs`).
 
 use crate::{Stack, quic};
 use lasthop_base::{Choice, Mechanism, Seam, SeamInfo, Selection, Values};
@@ -12,26 +12,26 @@ use std::sync::Arc;
 pub enum Transport {
     /// A QUIC stack of the crate `lasthop-quic`.
     Quic(quic::Settings),
-    /// A transport of the program that adds it to the catalogue.
+    /// A transport that the program itself has added to the catalogue.
     Own(BuildPair),
 }
 
-/// Builds both ends of a connection: source, then destination. The source opens the connection.
+/// Function that builds both ends of a connection: source, then destination. The source opens the connection.
 pub type BuildPair = Arc<dyn Fn(&Connection) -> [Box<dyn Stack>; 2] + Send + Sync>;
 
 /// A connection whose ends are to be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Connection {
-    /// Seed of everything that the ends draw. Connections and repetitions have different seeds.
+    /// Seed of all random numbers that the ends draw. Connections and repetitions have different seeds.
     pub seed: u64,
-    /// Largest datagram that the flow sends, bytes: the flow's `segment` plus 24 bytes. With real headers, a datagram of
-    /// [`Layer::Udp`](crate::Layer::Udp) then fills a packet as large as a full TCP segment with timestamps.
+    /// Largest datagram that the flow sends, bytes: the flow's `segment` plus 24 bytes. With real headers, the packet
+    /// of such a [`Layer::Udp`](crate::Layer::Udp) datagram is then as large as a full TCP segment with timestamps.
     pub datagram: u16,
     /// Whether the scenario permits ECN.
     pub ecn: bool,
 }
 
-/// Returns the transport with these values of its parameters.
+/// Function that returns the transport with these values of its parameters.
 pub type Build = dyn Fn(&Values) -> Transport + Send + Sync;
 
 /// All transports.

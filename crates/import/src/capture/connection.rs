@@ -21,7 +21,7 @@ pub(crate) struct ConnectionMeasurement {
     /// Times from an ACK to the sender's next packet, ms: round-trip times between the capture point and the sender.
     pub(crate) to_sender: RoundTrips,
     latest: [Option<f64>; 2],
-    /// Round-trip times between the two ends, ms. Each is a sum of a `to_receiver` and a `to_sender` time.
+    /// Round-trip times between the two ends, ms. Each value is the sum of a `to_receiver` time and a `to_sender` time.
     pub(crate) round_trips: RoundTrips,
     pub(crate) arrived: RateEstimator,
     pub(crate) acknowledged: RateEstimator,
@@ -77,7 +77,7 @@ impl ConnectionMeasurement {
     /// Handles a segment. `forward` is true if the sender of the data sent the segment.
     pub(crate) fn handle_segment(&mut self, nanos: u64, segment: &CapturedSegment, forward: bool) {
         let begun = *self.begun.get_or_insert(nanos);
-        // If several processors capture, packets may be slightly out of order.
+        // Times never decrease here: if several processors capture, packets may be slightly out of order.
         let at = (nanos.saturating_sub(begun) as f64 / 1e9).max(self.last);
         self.last = at;
         self.handshake.observe(at, segment, forward);
@@ -145,7 +145,7 @@ impl ConnectionMeasurement {
         }
     }
 
-    /// Whether the capture was taken at the sender of the data.
+    /// Returns whether the capture was taken at the sender of the data.
     pub(crate) fn is_at_sender(&self) -> bool {
         match (self.half_trip(true), self.half_trip(false)) {
             (Some(to_sender), Some(to_receiver)) => to_sender < 0.1 * to_receiver,
@@ -153,14 +153,15 @@ impl ConnectionMeasurement {
         }
     }
 
-    /// The smallest round-trip time between the capture point and one end, ms, among all packets of the connection.
+    /// Returns the smallest round-trip time between the capture point and one end, ms, among all packets of the
+    /// connection.
     pub(crate) fn half_trip(&self, to_sender: bool) -> Option<f64> {
         let both = [self.first_half_trip(to_sender), self.later_half_trip(to_sender)];
         both.into_iter().flatten().min_by(f64::total_cmp)
     }
 
-    /// The smallest round-trip time between the capture point and one end, ms, among the packets of the handshake,
-    /// which are small.
+    /// Returns the smallest round-trip time between the capture point and one end, ms, among the packets of the
+    /// handshake, which are small.
     pub(crate) fn first_half_trip(&self, to_sender: bool) -> Option<f64> {
         self.handshake.half_trip(to_sender).map(|half_trip| half_trip * 1000.0)
     }
@@ -178,7 +179,8 @@ impl ConnectionMeasurement {
         self.handshake.syn.is_some() && self.handshake.syn_ack.is_some()
     }
 
-    /// Whether the capture point is after the bottleneck: packets arrive there no faster than they are acknowledged.
+    /// Returns whether the capture point is behind the bottleneck, where packets arrive no faster than they are
+    /// acknowledged.
     pub(crate) fn is_behind_bottleneck(&self) -> bool {
         match (self.arrived.rate(), self.acknowledged.rate()) {
             (Some((arrived, _)), Some((acknowledged, _))) => {
@@ -235,8 +237,8 @@ impl PendingTimestamps {
         self.sent.push_back((value, at));
     }
 
-    /// Capture time of the ACK with the timestamp `echo`, s. `None` if this timestamp or a newer timestamp was echoed
-    /// before.
+    /// Returns the capture time of the ACK with the timestamp `echo`, s. Returns `None` if this timestamp or a newer
+    /// timestamp was already echoed.
     fn take_echoed(&mut self, echo: u32) -> Option<f64> {
         if self.answered.is_some_and(|answered| (echo.wrapping_sub(answered) as i32) <= 0) {
             return None;

@@ -47,8 +47,8 @@ struct PortPair {
 }
 
 impl PortPairs {
-    /// The connection to which a segment belongs, and the side that sent the segment (0 or 1). `None` if the capture
-    /// has more than [`MAX_CONNECTIONS`] connections.
+    /// Returns the connection to which a segment belongs, and the side that sent the segment (0 or 1). Returns `None`
+    /// if the capture has more than [`MAX_CONNECTIONS`] connections.
     pub(crate) fn of(&mut self, interface: u32, segment: &CapturedSegment) -> Option<(ConnectionKey, usize)> {
         let (ports, side) = if segment.from <= segment.to {
             ((interface, segment.from, segment.to), 0)
@@ -81,16 +81,18 @@ impl PortPair {
         PortPair { earlier, first }
     }
 
-    /// Whether a segment starts the next connection between the same ends. A SYN starts it, except a retransmission of
-    /// this connection's SYN (RFC 9293 §3.10.7.4) and the SYN-ACK that answers this connection's SYN.
+    /// Returns whether a segment starts the next connection between the same ends. A SYN starts the next connection,
+    /// unless the SYN is a retransmission of this connection's SYN (RFC 9293 §3.10.7.4) or the SYN-ACK for this
+    /// connection's SYN.
     fn is_over(&self, segment: &CapturedSegment, side: usize) -> bool {
         if !segment.syn || self.first[side] == Some(segment.seq) {
             return false;
         }
         let answers = segment.ack.map(|ack| ack.wrapping_sub(1));
         match (self.first[side], self.first[1 - side]) {
-            // So far only the other side has sent a SYN. A SYN-ACK for its sequence number belongs to this connection,
-            // and so does a SYN without ACK: both sides opened at the same time (RFC 9293 §3.5).
+            // So far only the opposite side has sent a SYN. A SYN-ACK for the sequence number of that SYN belongs to
+            // this connection. A SYN without ACK also belongs to this connection: both sides opened at the same time
+            // (RFC 9293 §3.5).
             (None, Some(other)) => answers.is_some_and(|answered| answered != other),
             // A stateless listener may answer a repeated SYN with a different sequence number (RFC 4987 §3.6).
             (Some(_), Some(other)) => answers != Some(other),
@@ -119,7 +121,7 @@ impl FlowTable {
         }
     }
 
-    /// The connections ordered by size, the largest first. Equal sizes are ordered by address.
+    /// Returns the connections ordered by size, the largest first. Connections of equal size are ordered by address.
     pub(crate) fn by_size(self) -> Vec<CapturedFlow> {
         let mut all: Vec<CapturedFlow> =
             self.all.into_iter().map(|(key, flow)| CapturedFlow { key, flow }).collect();
@@ -135,7 +137,7 @@ pub(crate) struct CapturedFlow {
 }
 
 impl CapturedFlow {
-    /// The side that sends more data, 0 or 1.
+    /// Returns the side that sends more data, 0 or 1.
     pub(crate) fn sender(&self) -> usize {
         usize::from(self.flow.bytes[1] > self.flow.bytes[0])
     }
@@ -195,8 +197,8 @@ mod tests {
         assert_eq!(numbers(&[ack.clone(), syn.clone(), syn_ack.clone()]), [0, 1, 1]);
         // The capture has only one side. Each of two SYN-ACKs with different sequence numbers starts a connection.
         assert_eq!(numbers(&[syn_ack.clone(), next_answer.clone()]), [0, 1]);
-        // Both cases are one connection. In the first case both sides open at the same time. In the second case the
-        // SYN-ACK precedes the SYN in the capture.
+        // Each of the two captures has one connection. In the first capture, both sides open at the same time. In the
+        // second capture, the SYN-ACK precedes the SYN.
         assert_eq!(numbers(&[syn.clone(), segment(false, true, 900, None)]), [0, 0]);
         assert_eq!(numbers(&[syn_ack, syn]), [0, 0]);
     }

@@ -43,13 +43,15 @@ struct Pending {
     on_wire: u32,
 }
 
-/// Largest number of incomplete packets at a time. The fragments of a packet are close together, so few are needed.
+/// Largest number of incomplete packets at a time. Few are needed, because the fragments of a packet are close
+/// together.
 const MAX_PENDING: usize = 256;
 /// Largest number of fragments of a packet, enough for 65,535 bytes in fragments of 256 bytes.
 const MAX_FRAGMENTS: usize = 256;
 
 impl Fragments {
-    /// Handles a frame. Returns a TCP segment if the frame contains the segment or its last missing fragment.
+    /// Handles a frame. Returns a TCP segment if the frame contains the whole segment or the last missing fragment of
+    /// the segment.
     pub(super) fn reassemble(&mut self, frame: &CapturedFrame<'_>) -> Option<CapturedSegment> {
         match segment::fragment(frame.ip) {
             None => segment::parse(frame.ip),

@@ -14,7 +14,7 @@ pub(crate) struct CapturedFrame<'f> {
     pub(crate) ip: &'f [u8],
 }
 
-/// Counts of a capture's frames, and of the frames without a readable IP packet.
+/// Number of all frames in a capture, and number of frames without a readable IP packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SkippedFrames {
     pub(crate) frames: u64,
@@ -197,7 +197,7 @@ enum IpPart<'f> {
     Unknown,
 }
 
-/// The IP packet in a frame (numbers of link types: www.tcpdump.org/linktypes.html).
+/// Returns the IP packet in a frame (numbers of link types: www.tcpdump.org/linktypes.html).
 fn ip_of(link: u32, data: &[u8]) -> IpPart<'_> {
     let by_type = |at: usize, kind: Option<u16>| match (kind, data.get(at..)) {
         (Some(0x0800 | 0x86dd), Some(ip)) => IpPart::Packet(ip),
@@ -221,7 +221,7 @@ fn ip_of(link: u32, data: &[u8]) -> IpPart<'_> {
                 kind => by_type(at + 2, kind),
             }
         }
-        // Raw IP; several operating systems use different numbers for it.
+        // Raw IP, for which operating systems use different numbers.
         12 | 14 | 101 | 228 | 229 => IpPart::Packet(data),
         113 => by_type(16, half(14)),
         276 => by_type(20, half(0)),

@@ -1,8 +1,8 @@
 //! Infers the losses of a connection from its captured packets.
 //!
-//! If a hole in the sequence numbers is filled much later, the packet was lost before the capture point. If the hole is
-//! filled at once, packets were reordered. If a captured packet is retransmitted, it was lost after the capture point,
-//! unless an ACK, SACK or D-SACK shows that it had arrived.
+//! If a hole in the sequence numbers is filled much later, the missing packet was lost before the capture point. If the
+//! hole is filled at once, packets were reordered. If a captured packet is retransmitted, its first transmission was
+//! lost after the capture point, unless an ACK, SACK or D-SACK shows that the first transmission arrived.
 
 use crate::losses::LossRecord;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -30,11 +30,11 @@ struct Hole {
 const MAX_SENT_RANGES: usize = 1_000_000;
 /// Largest number of stored retransmissions that a later D-SACK may report as unnecessary.
 const MAX_RETRANSMISSIONS: usize = 4096;
-/// All holes together may have at most `HOLES_PER_PACKET` times as many packets as were seen, plus `MIN_HOLE_PACKETS`.
-/// A window grows by at most one packet for each acknowledged packet. A larger gap is therefore a jump: sequence
-/// numbers of another stream, or an interrupted capture.
+/// Limit for the number of packets in all holes together: `HOLES_PER_PACKET` times the number of packets captured so
+/// far, plus `MIN_HOLE_PACKETS`. A window grows by at most one packet for each acknowledged packet. A larger gap is
+/// therefore a jump: sequence numbers of another stream, or an interrupted capture.
 const HOLES_PER_PACKET: u64 = 8;
-/// Number of packets that holes may have regardless of the number of packets seen; see `HOLES_PER_PACKET`.
+/// Number of packets that holes may have regardless of the number of captured packets; see `HOLES_PER_PACKET`.
 const MIN_HOLE_PACKETS: u64 = 4096;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -53,7 +53,7 @@ pub(crate) struct LossInference {
     holes: BTreeMap<u64, Hole>,
     next: Option<u64>,
     acked: u64,
-    /// One bit for each transmission: whether it was lost.
+    /// One bit for each transmission, set if the transmission was lost.
     lost: Vec<u64>,
     packets: u64,
     retransmissions: VecDeque<(u64, u64)>,
@@ -67,9 +67,9 @@ pub(crate) struct LossInference {
     pub(crate) untracked: u64,
     /// Number of gaps in the sequence numbers that are too large to be holes.
     pub(crate) jumps: u64,
-    /// Number of packets seen.
+    /// Number of data packets captured so far.
     packets_seen: u64,
-    /// Number of packets in holes.
+    /// Number of packets that are missing in holes.
     missing: u64,
 }
 
@@ -131,8 +131,8 @@ impl LossInference {
     pub(crate) fn handle_data(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) -> bool {
         let mut is_new = false;
         let mut from = start;
-        // A capture at the sender contains large segments, because segmentation offload follows later. This loop splits
-        // the segments into packets.
+        // A capture at the sender contains large segments, because segmentation offload splits segments after the
+        // capture point. This loop splits the segments into packets.
         while from < end {
             let to = end.min(from + self.segment);
             is_new |= self.handle_packet(from, to, at, rtt);
@@ -163,7 +163,7 @@ impl LossInference {
             return true;
         }
         // An earlier packet with this data was captured, so this packet is a retransmission. The earlier packet was
-        // lost after the capture point, unless an ACK or SACK has shown that it arrived.
+        // lost after the capture point, unless an ACK or SACK has shown that the earlier packet arrived.
         let seen = self.sent.range_mut(..=start).next_back().filter(|(_, sent_range)| sent_range.end > start);
         let known = seen.map(|(begun, sent_range)| (*begun, sent_range.place, sent_range.is_sacked));
         let place = self.push(false);
@@ -242,7 +242,7 @@ impl LossInference {
             }
         }
         let place = if is_late { self.packets.saturating_sub(1) } else { self.push(false) };
-        // This packet was probably retransmitted, so its ACK is not used for a round-trip time.
+        // This packet was probably retransmitted, so its ACK gives no round-trip time.
         self.track(start, SentRange { end, place, at, times: 2, is_sacked: false });
         true
     }
@@ -348,10 +348,10 @@ mod tests {
         assert_eq!((result.bytes, result.since), (300, Some(0.1 - 0.003)));
         assert!(!inference.handle_data(100, 200, 0.11, Some(0.1)));
         assert_eq!(lost(&inference), (5, 1, 1));
-        // Retransmitting data that was SACKed is unnecessary.
+        // The retransmission of data that was SACKed is unnecessary.
         assert!(!inference.handle_data(200, 300, 0.12, Some(0.1)));
         assert_eq!((lost(&inference), inference.spurious), ((6, 1, 1), 1));
-        // The ACK of a retransmission is not used for a round-trip time (Karn's algorithm).
+        // The ACK of a retransmission gives no round-trip time (Karn's algorithm).
         assert_eq!(inference.handle_ack(400, &NONE, 0.21), AckResult { bytes: 100, since: None });
     }
 
@@ -391,12 +391,12 @@ mod tests {
         inference.handle_data(0, 100, 0.0, None);
         inference.handle_data(300, 400, 0.001, Some(0.05));
         assert_eq!(lost(&inference), (4, 2, 2));
-        // Bytes 200 to 300 fill their hole after 1 ms: they were reordered. Bytes 100 to 200 fill their hole after more
-        // than a round-trip time of 50 ms: they were lost and retransmitted.
+        // Bytes 200 to 300 fill their hole after 1 ms, so they were reordered. Bytes 100 to 200 fill their hole after
+        // more than a round-trip time of 50 ms, so they were lost and retransmitted.
         inference.handle_data(200, 300, 0.002, Some(0.05));
         inference.handle_data(100, 200, 0.06, Some(0.05));
         assert_eq!((lost(&inference), inference.reordered), ((5, 1, 1), 1));
-        // Bytes 400 to 500 are acknowledged, but the capture lacks them. They count as uncaptured, not as lost.
+        // Bytes 400 to 500 are acknowledged, but the capture lacks them. These bytes count as uncaptured, not as lost.
         inference.handle_data(500, 600, 0.07, Some(0.05));
         inference.handle_ack(600, &NONE, 0.1);
         assert_eq!((lost(&inference), inference.uncaptured), ((7, 1, 1), 1));

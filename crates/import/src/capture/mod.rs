@@ -32,7 +32,7 @@ const LARGEST_QUEUE: f64 = 1e9;
 const DEFAULT_SEGMENT: u32 = 1448;
 /// Lower limit of the assumed payload, bytes: the smallest MSS of Linux (TCP_MIN_SND_MSS, 48) less the timestamps.
 const SMALLEST_SEGMENT: u32 = 36;
-/// Smallest queueing delay that counts as a queue. The unit is the transmission time of one packet.
+/// Smallest queueing delay that counts as a queue, in transmission times of one packet.
 const SHORTEST_QUEUE: f64 = 4.0;
 
 /// Reads a capture twice: first to find all connections, then to measure one of them.
@@ -249,7 +249,7 @@ fn rate(connection: &ConnectionMeasurement, found: &mut ImportResult) -> Sourced
     Sourced::new(rate, "measured: the highest rate of trains of packets, IP headers included")
 }
 
-/// The round-trip time without queueing, ms.
+/// Returns the round-trip time without queueing, ms.
 fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, packet_ms: f64) -> Option<f64> {
     let place = match (connection.half_trip(true), connection.half_trip(false)) {
         (Some(to_sender), Some(to_receiver)) => match () {
@@ -270,8 +270,8 @@ fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, pack
     if connection.acks == 0 {
         found.findings.push("the capture has no acknowledgements: the delay to the receiver and losses after the capture are unknown".into());
     }
-    // The round-trip time must not include the transmission time of a large packet. The packets of the handshake are
-    // small.
+    // The round-trip time must not include the transmission time of a large packet. Packets of the handshake are small,
+    // so their times need no correction.
     let behind = connection.is_behind_bottleneck();
     let half_trip = |to_sender: bool| {
         let less =
@@ -312,7 +312,7 @@ fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, pack
     Some(rtt)
 }
 
-/// Measures the queue. Returns the share of losses that queue overflow caused.
+/// Measures the queue. Returns the share of all losses that queue overflow caused.
 fn queue(
     connection: &ConnectionMeasurement,
     found: &mut ImportResult,
@@ -332,7 +332,7 @@ fn queue(
         found.findings.push("no queue built up: its limit is unknown".into());
         return 0.0;
     }
-    // Losses by overflow occur near the largest round-trip time; other losses occur at any round-trip time.
+    // Losses by overflow occur near the largest round-trip time. Losses for other reasons occur at any round-trip time.
     let full = low + 0.85 * (high - low);
     let all = connection.losses.rtts_at_losses.len() as f64;
     let at_full =

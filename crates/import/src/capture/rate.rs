@@ -134,8 +134,8 @@ impl TrainRates {
         let (mut from, mut to, share) = match best {
             Some(best) => best,
             None => {
-                // If no class is a clear peak, the result is the rate at which or above which a twentieth of the bytes
-                // arrived.
+                // If no class is a clear peak, the result is the highest rate for which a twentieth of the bytes
+                // arrived at this rate or faster.
                 let mut above = 0.0;
                 let at = (0..self.classes.len()).rev().find(|at| {
                     above += self.classes[*at];

@@ -55,7 +55,8 @@ pub(crate) fn parse(ip: &[u8]) -> Option<CapturedSegment> {
     Some(segment)
 }
 
-/// Parses a TCP header. `payload` of the result holds the length of the header.
+/// Parses a TCP header. In the result, `payload` holds the length of the TCP header, because the length of the payload
+/// is unknown here.
 pub(super) fn of_tcp(from: IpAddr, to: IpAddr, data: &[u8]) -> Option<CapturedSegment> {
     let tcp = TcpHeaderSlice::from_slice(data).ok()?;
     let mut segment = CapturedSegment {

@@ -20,7 +20,7 @@ pub(crate) struct Elliott {
 /// Largest exponent in the table of powers.
 const TABLE: usize = 2048;
 
-/// Matrix `[from][to]` that multiplies the likelihoods of the two states for one packet.
+/// Matrix, indexed `[from][to]`, by which one packet multiplies the likelihoods of the two states.
 type Transition = [[f64; 2]; 2];
 
 impl Elliott {
@@ -31,13 +31,14 @@ impl Elliott {
         }
     }
 
-    /// Matrix for one packet that was lost (`is_lost`) or arrived.
+    /// Returns the matrix of one packet that was lost (`is_lost`) or arrived.
     pub(crate) fn step(&self, is_lost: bool) -> Transition {
         let shows = if is_lost { [self.good, self.bad] } else { [1.0 - self.good, 1.0 - self.bad] };
         [[(1.0 - self.p) * shows[0], self.p * shows[1]], [self.r * shows[0], (1.0 - self.r) * shows[1]]]
     }
 
-    /// Log likelihood of a record by the forward algorithm (Rabiner 1989 §III.A), one run at a time.
+    /// Returns the log likelihood of a record by the forward algorithm (Rabiner 1989 §III.A), which handles one run at
+    /// a time.
     pub(crate) fn log_likelihood(&self, runs: &[(bool, u32)]) -> f64 {
         let powers = [false, true].map(|is_lost| Powers::of(self.step(is_lost)));
         let [arrived, lost] = [false, true].map(|which| {
@@ -80,7 +81,8 @@ impl Elliott {
         move |length: u64| match length {
             0 => 1.0,
             _ => {
-                // A run is longer than `length` if the `length` packets after its first packet have the same fate.
+                // A run is longer than `length` if the `length` packets after the first packet have the first packet's
+                // fate.
                 let more = powers.apply(begun, length.min(u64::from(u32::MAX)) as u32);
                 let log = length as f64 * libm::log(powers.scale.max(f64::MIN_POSITIVE));
                 ((more[0] + more[1]) / total * libm::exp(log)).clamp(0.0, 1.0)
@@ -133,7 +135,7 @@ impl Powers {
         Powers { step, scale, parts, ratio, table }
     }
 
-    /// The state after `length` packets, divided by `scale` to the power of `length`.
+    /// Returns the state after `length` packets, divided by `scale` to the power of `length`.
     fn apply(&self, state: [f64; 2], length: u32) -> [f64; 2] {
         let Some([first, second]) = self.parts else {
             // If the eigenvalues are equal, the power is linear in `length`.
@@ -164,7 +166,8 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-x))
 }
 
-/// The most likely model, its log likelihood, and the 95 % confidence interval of each of its four values.
+/// Returns the most likely model, its log likelihood, and the 95 % confidence interval of each of its four
+/// probabilities.
 pub(crate) fn likeliest(record: &LossRecord, gilbert: (f64, f64)) -> (Elliott, f64, [[f64; 2]; 4]) {
     let runs: Vec<(bool, u32)> = record.runs().collect();
     let loss = record.lost() as f64 / record.packets() as f64;
@@ -190,7 +193,7 @@ pub(crate) fn likeliest(record: &LossRecord, gilbert: (f64, f64)) -> (Elliott, f
     });
     let (mut place, top) =
         climbed.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((starts[0].place(), f64::NEG_INFINITY));
-    // The bad state is defined as the state with more losses.
+    // The bad state is by definition the state with more losses.
     if place[2] < place[3] {
         place = [place[1], place[0], place[3], place[2]];
     }
@@ -198,13 +201,14 @@ pub(crate) fn likeliest(record: &LossRecord, gilbert: (f64, f64)) -> (Elliott, f
     (Elliott::at(&place), top, intervals)
 }
 
-/// The search keeps probabilities at least exp(-25) away from 0 and 1.
+/// Largest absolute log odds in the search. All probabilities are thus at least exp(-25) away from 0 and 1.
 const FARTHEST: f64 = 25.0;
-/// Absolute log odds from which a probability counts as 0 or 1.
+/// Absolute log odds above which a probability counts as 0 or 1.
 const EDGE: f64 = 11.0;
 
-/// Computes intervals in log odds from the observed information (Efron and Hinkley 1978). For a probability that counts
-/// as 0 or 1, the interval is found from the likelihood along that axis.
+/// Computes the confidence intervals in log odds from the observed information (Efron and Hinkley 1978). For a
+/// probability that counts as 0 or 1, the interval is computed from the likelihood as a function of this probability
+/// alone.
 fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> [[f64; 2]; 4] {
     let moved = |axis: usize, by: f64| {
         let mut there = *place;
@@ -251,8 +255,8 @@ fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> 
             let half = 1.959_964 * variance.sqrt();
             *interval = [logistic(place[axis] - half), logistic(place[axis] + half)];
         } else {
-            // Varies only this probability. The interval is too narrow if changes of the other probabilities could
-            // compensate.
+            // Varies only this probability. The resulting interval is too narrow if changes of the model's remaining
+            // probabilities could compensate for the variation.
             let edge = |sign: f64| {
                 let mut by = 1e-3;
                 while by < 2.0 * FARTHEST && top - height(&moved(axis, sign * by)) < 1.92 {

@@ -188,12 +188,12 @@ pub(crate) fn share(value: f64) -> String {
 }
 
 impl Fit {
-    /// The chosen model.
+    /// Returns the chosen model.
     pub fn best(&self) -> &FittedModel {
         &self.models[self.chosen]
     }
 
-    /// The channel with the model's values, in the syntax of a scenario.
+    /// Returns the channel with the model's values, in the syntax of a scenario.
     pub fn channel(&self) -> Sourced<String> {
         let best = self.best();
         let kind = if best.model == LossModel::Iid { "iid" } else { "two_state" };
@@ -206,7 +206,7 @@ impl Fit {
         )
     }
 
-    /// A command for Linux's emulator with the model's values (tc-netem(8)): p, r, 1-h, 1-k.
+    /// Returns a command for Linux's emulator with the model's values (tc-netem(8)): p, r, 1-h, 1-k.
     pub fn netem(&self) -> String {
         let best = self.best();
         let values: Vec<String> =
@@ -264,7 +264,7 @@ impl Fit {
         findings
     }
 
-    /// A table of observed run lengths and of the run lengths that each model predicts.
+    /// Returns a table of observed run lengths and of the run lengths that each model predicts.
     pub(crate) fn table(&self) -> Vec<String> {
         if self.lengths.count() == 0 {
             return Vec::new();

@@ -3,7 +3,7 @@
 /// Half of the 95th percentile of chi-square with one degree of freedom.
 const HALF: f64 = 1.920_729_410_347_062;
 
-/// The 95 % interval (Wilks 1938): all probabilities whose log likelihood is at most 1.92 below the maximum.
+/// Returns the 95 % interval (Wilks 1938): all probabilities whose log likelihood is at most 1.92 below the maximum.
 pub(crate) fn of_share(happened: f64, of: f64) -> [f64; 2] {
     if of <= 0.0 {
         return [0.0, 1.0];

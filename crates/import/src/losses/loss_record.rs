@@ -1,4 +1,5 @@
-//! A record of lost and delivered packets, stored as lengths of runs. A run is a series of packets with the same fate.
+//! A record of lost and delivered packets, stored as lengths of runs. A run consists of consecutive packets that were
+//! all lost or all delivered.
 
 /// The fates of a sequence of packets: each is lost or delivered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +16,7 @@ impl LossRecord {
         self.push_many(is_lost, 1);
     }
 
-    /// Adds several packets with the same fate.
+    /// Adds several packets, all lost or all delivered.
     pub fn push_many(&mut self, is_lost: bool, count: u64) {
         if count == 0 {
             return;
@@ -37,7 +38,8 @@ impl LossRecord {
             if left == 0 {
                 return;
             }
-            // A length has 32 bits. A longer run continues after an empty run of the other kind.
+            // A length has 32 bits. A longer run is stored in several parts, with an empty run of the opposite kind
+            // between two parts.
             self.runs.extend([0, 0]);
         }
     }
@@ -63,7 +65,7 @@ impl LossRecord {
         self.lost
     }
 
-    /// The runs in order. Each has a flag for lost packets, and the number of packets.
+    /// Returns the runs in order. Each item has a flag for lost packets, and the number of packets.
     pub fn runs(&self) -> impl Iterator<Item = (bool, u32)> + '_ {
         let mut runs = self.runs.iter().enumerate().filter(|(_, length)| **length > 0).peekable();
         std::iter::from_fn(move || {

@@ -5,7 +5,7 @@ use crate::import_result::{ImportResult, plain};
 use crate::{ImportError, ImportOptions};
 use std::io::{BufRead, BufReader, Read};
 
-/// Largest number of stored runs, 400 MB.
+/// Largest number of stored runs, which take 400 MB.
 const MAX_RUNS: usize = 100_000_000;
 const LONGEST: usize = 18;
 
@@ -54,8 +54,8 @@ fn record(file: impl Read, options: &ImportOptions) -> Result<LossRecord, Import
                 b' ' | b',' | b';' | b'\t' | b'\r' => {
                     end_token(&mut token, &mut record, &mut lost_numbers, options, line)?
                 }
-                // Each digit of a series of zeros and ones is stored immediately. A long series thus needs no memory
-                // for a word.
+                // Each digit of a series of zeros and ones is stored immediately, so that a long series need not be
+                // kept as a word.
                 b'0' | b'1'
                     if !lost_numbers.are_expected(options)
                         && token.iter().all(|known| matches!(known, b'0' | b'1'))

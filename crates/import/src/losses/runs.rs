@@ -41,8 +41,8 @@ impl Lengths {
     }
 }
 
-/// Numbers of runs that a model predicts in each class. `longer` returns the share of runs that are longer than a given
-/// length.
+/// Returns the number of runs in each class that a model predicts. `longer` returns the share of runs that are longer
+/// than a given length.
 pub(crate) fn expected(counts: &[u64; 9], is_lost: bool, longer: impl Fn(u64) -> f64) -> [f64; 9] {
     let bounds = if is_lost { BURSTS } else { GAPS };
     let total = counts.iter().sum::<u64>() as f64;
@@ -76,8 +76,8 @@ pub(crate) struct ChiSquare {
     pub(crate) p: f64,
 }
 
-/// Chi-square test of burst lengths and gap lengths together: one statistic sums the classes of both. A class with a small
-/// expected count is merged with the next class. `None` if too few classes remain.
+/// Performs one chi-square test for burst lengths and gap lengths together. A class with a small expected count is
+/// merged with the next class. Returns `None` if too few classes remain.
 pub(crate) fn chi_square(parts: [(&[u64; 9], &[f64; 9]); 2], parameters: usize) -> Option<ChiSquare> {
     let (mut sum, mut classes) = (0.0, 0);
     for (observed, expected) in parts {
@@ -117,8 +117,8 @@ mod tests {
 
     #[test]
     fn chi_square_is_the_books_one() {
-        // Example: 120 throws of a die. The sum is (5² + 2² + 5² + 2² + 6² + 6²) / 20 = 6.5; with five degrees of
-        // freedom p = 0.2606 (any table).
+        // Example of a textbook: 120 throws of a die. The sum is (5² + 2² + 5² + 2² + 6² + 6²) / 20 = 6.5. With five
+        // degrees of freedom, p is 0.2606 (any table).
         let observed = [25, 18, 15, 22, 26, 14, 0, 0, 0];
         let expected = [20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 0.0, 0.0, 0.0];
         let empty = ([0; 9], [0.0; 9]);

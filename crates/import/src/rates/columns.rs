@@ -3,7 +3,7 @@
 use super::time_format::{self, TimeFormat};
 use crate::{ImportError, ImportOptions};
 
-/// Units of rates, with their size in bit/s. A capital B means bytes.
+/// Units of rates, each with its size in bit/s. A capital B means bytes.
 const UNITS: [(&str, f64); 32] = [
     ("bit/s", 1.0),
     ("bits/s", 1.0),
@@ -43,12 +43,12 @@ pub(crate) fn unit(name: &str) -> Option<f64> {
     UNITS.iter().find(|(known, _)| *known == name).map(|(_, bits)| *bits)
 }
 
-/// The unit in a column's name: `throughput_mbps`, `rate (Mbit/s)`, `Bandwidth [KB/s]`.
+/// Returns the unit in a column's name: `throughput_mbps`, `rate (Mbit/s)`, `Bandwidth [KB/s]`.
 fn unit_in(name: &str) -> Option<(&'static str, f64)> {
     let is_between = |c: char| !(c.is_alphanumeric() || c == '/');
     let words = || name.split(is_between).filter(|word| !word.is_empty());
     let exact = |word: &str| UNITS.iter().find(|(known, _)| *known == word);
-    // A name in upper case, such as MBPS or KBPS, does not distinguish bits and bytes; it counts as bits.
+    // A name in upper case, such as MBPS or KBPS, does not distinguish bits and bytes. Such a name counts as bits.
     let loose =
         |word: &str| UNITS.iter().find(|(known, _)| known.ends_with("bps") && *known == word.to_lowercase());
     words().find_map(|word| exact(word).or_else(|| loose(word))).map(|(name, bits)| (*name, *bits))
@@ -267,7 +267,7 @@ fn listed(names: &[String]) -> String {
     format!("columns: {}", crate::import_result::plain(&names.join(", ")))
 }
 
-/// The unit of a column of rates, from its name or from --unit. If both are given, they must agree.
+/// Returns the unit of a column of rates, from the column's name or from --unit. If both are given, they must agree.
 fn check_unit(names: &[String], column: usize, options: &ImportOptions) -> Result<f64, ImportError> {
     let name = names.get(column).map_or("", |name| name.trim());
     let asked = match &options.unit {

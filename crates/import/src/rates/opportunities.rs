@@ -4,7 +4,7 @@ use crate::ImportError;
 use crate::import_result::Service;
 use std::io::Write;
 
-/// Size of an opportunity to send, bytes of IP packets.
+/// Number of bytes of IP packets that one opportunity to send carries.
 const BYTES: f64 = 1500.0;
 /// Largest number of opportunities in a trace. A scenario accepts traces of at most 256 MiB, which are stored in
 /// memory.
@@ -24,7 +24,7 @@ pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Resu
     opportunities.finish()
 }
 
-/// Writes opportunities. A fraction of an opportunity is carried over to the next sample.
+/// Writes opportunities to send. A fraction of an opportunity is carried over to the next sample.
 pub(crate) struct Opportunities<'w> {
     out: &'w mut dyn Write,
     /// Delivered bytes that do not yet fill an opportunity.

@@ -6,12 +6,12 @@ use crate::import_result::{Service, shown};
 
 /// Number of samples that are used to find the usual time step.
 const STEP_SAMPLES: usize = 512;
-/// Longest time between two samples that is no gap, in usual time steps.
+/// Longest time between two samples that does not count as a gap, in usual time steps.
 const GAP: f64 = 3.5;
 
 pub(crate) struct RateSeries<'w> {
     out: Opportunities<'w>,
-    /// Samples read before the usual time step is known. Each is a time in s and a rate in bit/s.
+    /// Samples read before the usual time step is known. Each sample is a time in s and a rate in bit/s.
     early: Vec<(f64, Option<f64>)>,
     step: Option<f64>,
     /// The current sample, which may combine several rates for the same time:

@@ -35,7 +35,8 @@ pub(crate) fn unit_in(name: &str) -> Option<f64> {
     unit(&last)
 }
 
-/// Guesses the format from the first value: a date, a time since 1970 (its size shows the unit), or seconds.
+/// Guesses the format from the first value: a date, a time since 1970, or seconds. The size of a time since 1970 shows
+/// its unit.
 pub(crate) fn guess(first: &str) -> Option<TimeFormat> {
     let Ok(number) = first.trim().parse::<f64>() else {
         return date(first).map(|_| TimeFormat::Date);

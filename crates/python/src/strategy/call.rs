@@ -1,4 +1,4 @@
-//! Copies of the Python object of a strategy, and calls of its hooks.
+//! Copies of a strategy's Python object, and calls of the object's hooks.
 
 use super::{Strategy, fail};
 use crate::error::bad_input;
@@ -6,7 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-/// A Python object whose hooks are called until one of them raises an exception.
+/// A Python object whose hooks are called until a hook raises an exception.
 pub struct Object {
     name: String,
     /// The object; `None` after an exception.
@@ -81,7 +81,7 @@ impl<'py> Hooks<'_, 'py> {
         }
     }
 
-    /// Returns the numeric result of a hook; fails if it is below `least`.
+    /// Returns the numeric result of a hook; fails if the result is below `least`.
     pub fn checked_number(&self, hook: &str, value: &Bound<'py, PyAny>, least: f64) -> PyResult<f64> {
         match value.extract::<f64>() {
             Ok(number) if number >= least => Ok(number),

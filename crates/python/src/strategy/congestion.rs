@@ -1,5 +1,5 @@
-//! A congestion control in Python. The attributes `cwnd`, `ssthresh` and `mss` of its object, in bytes, are read after
-//! each hook.
+//! A congestion control in Python. After each hook, this module reads the attributes `cwnd`, `ssthresh` and `mss` of
+//! the Python object, all in bytes.
 
 use super::Strategy;
 use super::call::{Hooks, Object, overrides};
@@ -57,14 +57,14 @@ pub struct Ack {
     lost_bytes: u64,
     /// Whether the window must not grow: the ACK echoes a congestion mark, or the window was not fully used.
     held: bool,
-    /// Window credit of this ACK by the scenario's ACK counting, bytes; 0 for a duplicate ACK, during recovery and if
-    /// `held`.
+    /// Window credit of this ACK by the scenario's ACK counting, bytes; 0 for a duplicate ACK, during recovery, and if
+    /// `held` is true.
     credit_bytes: u64,
     /// Whether congestion avoidance adds a whole segment per window of credit (RFC 3465 §2.1), not a fraction per ACK.
     collects: bool,
     /// Delivery rate of the path, bit/s; only with `rate_samples = True`.
     rate_bps: Option<f64>,
-    /// Whether the application limits the rate sample: the path may be faster.
+    /// Whether the application limits the rate sample, so that the path may be faster than the sample.
     app_limited: bool,
 }
 
@@ -232,8 +232,8 @@ impl PythonCongestionControl {
         self.after(|hooks| hooks.object.call_method1(name, (loss,)));
     }
 
-    /// Window credit of an ACK, bytes. As in Reno, the credit is 0 for a duplicate ACK, during recovery, if the window
-    /// must not grow, and at the maximum window.
+    /// Returns the window credit of an ACK, bytes. As in Reno, the credit is 0 for a duplicate ACK, during recovery, if
+    /// the window must not grow, and at the maximum window.
     fn credit(&self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) -> u64 {
         if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || self.cwnd >= FULL {
             return 0;

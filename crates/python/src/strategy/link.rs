@@ -1,4 +1,4 @@
-//! Queue admissions and queue disciplines in Python.
+//! Queue admissions (decisions to enqueue, mark or drop) and queue disciplines in Python.
 
 use super::Strategy;
 use super::call::{Hooks, Object};
@@ -178,14 +178,14 @@ pub fn queue(strategy: Strategy) -> Arc<Build> {
     })
 }
 
-/// Times from this value on mean never, s.
+/// Smallest time in s that means "never".
 const NEVER_S: f64 = 1e9;
 
 struct PythonQueue {
     object: Object,
     draws: bool,
     marks: bool,
-    /// Whether the class overrides `ready_at`: `dequeue` may return None although packets wait.
+    /// Whether the class overrides `ready_at`. If so, `dequeue` may return None although packets wait.
     holds_back: bool,
     waiting: BTreeMap<u64, lasthop_wire::Packet>,
     bytes: u64,
@@ -229,7 +229,7 @@ impl PythonQueue {
             let answer = hooks.call(intern!(hooks.py(), "ready_at"), (now.as_secs(),))?;
             if answer.is_none() { Ok(None) } else { hooks.checked_number("ready_at", &answer, 0.0).map(Some) }
         });
-        // The time must be later than now: a repetition at the same time would loop for ever.
+        // The time must be later than now, because a second call at the same time would loop for ever.
         let later =
             |at_s: f64| (Time::ZERO + Duration::from_secs_f64(at_s)).max(now + Duration::from_nanos(1));
         at_s.flatten().filter(|at_s| *at_s < NEVER_S).map_or(Time::NEVER, later)
@@ -273,7 +273,7 @@ impl Queue for PythonQueue {
                 waiting_number(hooks, "dequeue()", &answer, &self.waiting).map(Some)
             }
         });
-        // The object may also have marked the packet that leaves.
+        // The object may also have marked the packet that `dequeue` returned.
         if self.marks {
             self.apply_changes(dropped);
         }

@@ -1,7 +1,7 @@
-//! Mechanisms in Python. For each seam (kind of mechanism) one adapter calls the hooks of the Python object.
+//! Mechanisms in Python. Each seam (kind of mechanism) has an adapter that calls the hooks of the Python object.
 //!
-//! After a hook has raised an exception, no further hook of that object is called. The exception ends the run before
-//! its next group of events. Such runs stay on one thread, so the exception is stored per thread.
+//! If a hook raises an exception, no other hook of that object is called. The exception ends the run before the next
+//! group of events. A run with Python mechanisms stays on one thread, so the exception is stored per thread.
 
 mod call;
 mod congestion;
@@ -53,7 +53,7 @@ impl Strategy {
     }
 
     /// Returns the description of the mechanism. A description is never freed, because the engine needs static
-    /// descriptions. There is one description for each pair of a name and a value of `scalable`.
+    /// descriptions. Each pair of a name and a value of `scalable` has one description.
     fn info(&self, scalable: bool) -> &'static Info {
         static KNOWN: Mutex<BTreeMap<(String, bool), &'static Info>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -232,7 +232,7 @@ fn word(cause: Cause) -> &'static str {
 }
 
 pub fn window(py: Python<'_>, strategy: Strategy) -> PyResult<Arc<window::Build>> {
-    // The window scale depends on this value, so the value is checked before the run.
+    // The window scale depends on `largest_bytes`, so `largest_bytes` is checked before the run.
     let largest = strategy.copied(py)?.getattr(py, "largest_bytes")?;
     if !largest.extract::<f64>(py).is_ok_and(|bytes| (1.0..=LARGEST).contains(&bytes)) {
         let shown = largest.bind(py).repr()?.to_string();

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
 
-/// Times from this value on mean never, s.
+/// Smallest time in s that means "never".
 const NEVER_S: f64 = 1e9;
 
 pub fn build(strategy: Strategy) -> Arc<Build> {
@@ -49,7 +49,8 @@ impl PythonStack {
         PythonStack { object, layer, is_at_end: false }
     }
 
-    /// Calls a hook that returns a number of bytes, at most `limit`.
+    /// Calls a hook that returns a number of bytes. If `offered` is given, the hook gets this number and may return at
+    /// most this number.
     fn bytes(&mut self, hook: &'static str, now: Time, offered: Option<u64>) -> u64 {
         let bytes = self.object.attempt(|hooks| {
             let answer = match offered {
@@ -140,8 +141,8 @@ impl Stack for PythonStack {
     }
 }
 
-/// The first instant whose value in seconds is not below `at_s`. With an earlier instant, an object that compares times
-/// would find its deadline not yet reached, and request the same deadline for ever.
+/// Returns the first instant whose value in seconds is not below `at_s`. At an earlier instant, an object that compares
+/// times would find that its deadline is not reached, and would request the same deadline for ever.
 fn at_or_after(at_s: f64) -> Time {
     let mut at = Time::ZERO + Duration::from_secs_f64(at_s);
     while at.as_secs() < at_s {

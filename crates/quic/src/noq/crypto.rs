@@ -154,7 +154,7 @@ impl crypto::ServerConfig for NullCrypto {
     }
 }
 
-/// Key of tokens and resets. Signatures differ between data and are never zero.
+/// Key of tokens and resets. Different data have different signatures, and a signature is never zero.
 pub(super) struct NullHmac(pub(super) u64);
 
 impl HmacKey for NullHmac {

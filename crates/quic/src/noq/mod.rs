@@ -1,4 +1,4 @@
-//! Calls of noq-proto.
+//! Adapter for the interface of noq-proto.
 
 mod crypto;
 #[path = "../end.rs"]
@@ -48,7 +48,7 @@ fn congestion(settings: &Settings, smallest_rtt: &SmallestRtt) -> Arc<dyn Contro
     })
 }
 
-/// Builds [`Watched`] controls.
+/// Factory of [`Watched`] controls.
 struct WatchedFactory {
     control: Arc<dyn ControllerFactory + Send + Sync>,
     is_paced: bool,
@@ -62,7 +62,7 @@ impl ControllerFactory for WatchedFactory {
     }
 }
 
-/// A congestion control whose smallest RTT is recorded, and whose pacing may be off.
+/// A congestion control whose smallest RTT is recorded, and whose pacing may be disabled.
 struct Watched {
     control: Box<dyn Controller>,
     is_paced: bool,
@@ -137,7 +137,8 @@ impl Controller for Watched {
         self.control.window()
     }
 
-    /// The library's pacer paces no window above 4 GiB, and reads only this copy of the window.
+    /// Returns the library's metrics. If pacing is disabled, the window is the largest number, because the library's
+    /// pacer does not pace a window above 4 GiB. Only the pacer reads this copy of the window.
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = self.control.metrics();
         if !self.is_paced {
@@ -183,7 +184,7 @@ fn handle(
     endpoint.handle(instant(now), FourTuple::new(peer, None), ecn, datagram, response)
 }
 
-/// Writes the next datagram to `datagram` and returns its ECN field. `None`: nothing to send.
+/// Writes the next datagram to `datagram` and returns its ECN field; `None` if the connection has nothing to send.
 fn poll_transmit(
     connection: &mut Connection,
     now: Time,

@@ -1,4 +1,4 @@
-//! Calls of quinn-proto.
+//! Adapter for the interface of quinn-proto.
 
 mod crypto;
 #[path = "../end.rs"]
@@ -22,7 +22,7 @@ pub(crate) fn pair(settings: &Settings, source_opens: bool) -> [Box<dyn Stack>; 
     end::Quic::pair(settings, source_opens)
 }
 
-/// The library's CUBIC, or New Reno in place of every other control.
+/// Returns the library's CUBIC, or New Reno in place of every other control.
 fn congestion(settings: &Settings, _: &SmallestRtt) -> Arc<dyn ControllerFactory + Send + Sync> {
     if let Congestion::Cubic = settings.congestion {
         let mut cubic = CubicConfig::default();
@@ -57,7 +57,7 @@ fn handle(
     endpoint.handle(instant(now), peer, None, ecn, datagram, response)
 }
 
-/// Writes the next datagram to `datagram` and returns its ECN field. `None`: nothing to send.
+/// Writes the next datagram to `datagram` and returns its ECN field; `None` if the connection has nothing to send.
 fn poll_transmit(
     connection: &mut Connection,
     now: Time,

@@ -56,7 +56,7 @@ pub(super) fn queues(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> R
 }
 
 /// Sets losses and ARQ of the last hop in the direction down. `loss` means losses that TCP sees. If the link
-/// retransmits, packets are therefore lost after the ARQ, otherwise on the channel.
+/// retransmits, `loss` therefore sets losses after the ARQ. Otherwise `loss` sets losses on the channel.
 pub(super) fn losses(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
     let last = &route.last_down;
     let mut retransmits = route.retransmits_down;
@@ -173,15 +173,15 @@ pub(super) struct FirstRoute {
     first_up: String,
     last_down: String,
     last_up: String,
-    /// Propagation delay down of all links of the route except the first.
+    /// Sum of the propagation delays in the direction down, of all links of the route except the first.
     others_down: Duration,
-    /// Propagation delay up of all links of the route except the first.
+    /// Sum of the propagation delays in the direction up, of all links of the route except the first.
     others_up: Duration,
     /// Whether the last hop retransmits packets that its downlink channel loses.
     retransmits_down: bool,
     /// Whether the last hop retransmits packets that its uplink channel loses.
     retransmits_up: bool,
-    /// Whether the line begins with keys, not with a ready path or a file. If so, `loss` sets losses on the channel.
+    /// Whether the line has only keys, without a ready path or a file. If true, `loss` sets losses on the channel.
     is_alone: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Keys of one-line scenarios that are set later: `--set loss=2%` equals `loss=2%` in the line.
+//! Keys of one-line scenarios that `--set` sets: `--set loss=2%` has the same effect as `loss=2%` in the line.
 //!
-//! Such a key replaces the same key of the line, and other keys for the same value (`loss`, `ber`, `channel`). The last
-//! setting wins, whether it uses such a key or a full key path.
+//! A key set by `--set` replaces the same key of the line, and other keys for the same value (`loss`, `ber`,
+//! `channel`). The last setting wins, whether it uses a key of one-line scenarios or a full key path.
 //!
-//! `loss`, `up_loss` and `ber` work for every path: `lte --set loss=2%` equals `lte,loss=2%`.
+//! `loss`, `up_loss` and `ber` work for every path: `lte --set loss=2%` has the same effect as `lte,loss=2%`.
 
 use super::adapt::{self, FirstRoute};
 use super::{Item, find, is_own};
@@ -26,10 +26,10 @@ pub(crate) struct InlineScenario {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LineKeys {
-    /// All keys are accepted; the line has no ready path or file. `rate` also sets the rate up unless `up` is set, and
-    /// `queue` also sets the queue up unless `up_queue` is set.
+    /// All keys are accepted, and the line has no ready path or file. `rate` also sets the rate of the direction up
+    /// unless `up` is set. `queue` also sets the queue of the direction up unless `up_queue` is set.
     Standalone,
-    /// All keys are accepted; the line begins with a ready path or a file.
+    /// All keys are accepted, and the line begins with a ready path or a file.
     AfterPath,
     /// Only the keys for losses are accepted, because the draft was not read from a line.
     LossesOnly,
@@ -60,11 +60,11 @@ impl InlineScenario {
         }
     }
 
-    /// Whether the draft accepts this key as a key of one-line scenarios.
+    /// Returns whether the draft accepts this key as a key of one-line scenarios.
     pub(crate) fn accepts(&self, key: &str) -> bool {
         match self.line_keys {
             LineKeys::Standalone | LineKeys::AfterPath => is_own(key),
-            // `burst` could also be a parameter of a queue, so it needs `loss`.
+            // `burst` alone could also mean a parameter of a queue, so `burst` is accepted only together with `loss`.
             LineKeys::LossesOnly => {
                 let bursts = [("burst", "loss"), ("up_burst", "up_loss")];
                 is_loss_key(key)
@@ -86,7 +86,7 @@ const EXCLUSIVE_KEYS: [&[&str]; 4] = [
     &["loss", "ber", "channel"],
 ];
 
-/// Sets a key of a one-line scenario. If an error occurs, the draft stays unchanged.
+/// Sets a key of a one-line scenario. If setting fails, the draft stays unchanged.
 pub(crate) fn set(
     draft: &mut Draft,
     line: &InlineScenario,
@@ -107,7 +107,7 @@ pub(crate) fn set(
     let mut changed = draft.clone();
     let is_whole = line.line_keys == LineKeys::Standalone;
     if !is_whole && is_loss_key(key) {
-        // A value that was set after the line was read may have turned retransmission on or off.
+        // Other changes, made after the line was read, may have turned retransmission on or off.
         line.route = FirstRoute::of(&changed.check()?);
     }
     match key {

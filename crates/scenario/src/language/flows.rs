@@ -40,8 +40,8 @@ pub(crate) fn any_flow() -> Vec<Key> {
     ]
 }
 
-/// Keys of a flow with this kind of traffic. An unknown kind gives the keys for datagrams. TCP flows and QUIC flows have
-/// the same keys, so that a comparison can vary the kind.
+/// Returns the keys of a flow with this kind of traffic. For an unknown kind, returns the keys for datagrams. TCP flows
+/// and QUIC flows have the same keys, so that a comparison can vary the kind.
 pub(crate) fn flow(catalogue: &Catalogue, kind: &str) -> Vec<Key> {
     let mut keys = plain_flow(kind).to_vec();
     if is_stream(kind) {
@@ -50,14 +50,14 @@ pub(crate) fn flow(catalogue: &Catalogue, kind: &str) -> Vec<Key> {
     keys
 }
 
-/// As [`flow`], without the keys that select a mechanism.
+/// Returns the keys of [`flow`], without the keys that select a mechanism.
 pub(crate) fn plain_flow(kind: &str) -> &'static [Key] {
     static KEYS: LazyLock<Vec<Vec<Key>>> =
         LazyLock::new(|| TRAFFIC.iter().map(|kind| listed_flow(kind)).collect());
     &KEYS[TRAFFIC.iter().position(|known| *known == kind).unwrap_or(TRAFFIC.len() - 1)]
 }
 
-/// Whether flows of this kind carry a stream of bytes.
+/// Returns whether flows of this kind carry a stream of bytes.
 pub(crate) fn is_stream(kind: &str) -> bool {
     matches!(kind, "tcp" | QUIC)
 }

@@ -33,7 +33,7 @@ fn listed_link_ends() -> Vec<Key> {
 
 type SetConfig = fn(&CheckedTable<'_>, &mut Config) -> Result<(), Problem>;
 
-/// Keys of one direction of a link. A link's own table may also contain them, to set both directions.
+/// Returns the keys of one direction of a link. A link's own table may also contain these keys, to set both directions.
 pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
     DIRECTION.iter().map(|(key, _)| key.clone()).chain(seam_keys(catalogue, "link")).collect()
 }
@@ -197,14 +197,14 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
     ]
 });
 
-/// Stores nothing: `service` in the module `links` reads `rate`, `plan`, `trace` and their parameters together.
+/// Stores nothing, because `service` in the module `links` reads `rate`, `plan`, `trace` and their parameters together.
 fn with_others(_: &CheckedTable<'_>, _: &mut Config) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Mean length of a burst of residual losses, packets. Fails if such bursts are impossible.
+/// Returns the mean length of a burst of residual losses, packets. Fails if bursts of this length are impossible.
 fn residual_burst(given: &CheckedTable<'_>) -> Result<Option<f64>, Problem> {
-    /// Largest share of residual losses that can come in bursts. A larger share leaves almost no gap between two
+    /// Largest share of residual losses that can come in bursts. A larger share would leave almost no gap between two
     /// bursts.
     const MAX_LOSS: f64 = 0.999;
     let CheckedTable { reader, head, fields } = given;

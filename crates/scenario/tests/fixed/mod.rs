@@ -1,9 +1,9 @@
-//! A fixed catalogue. Messages that list its mechanisms do not change if mechanisms are added to Lasthop.
+//! A fixed catalogue. Messages that list mechanisms of this catalogue do not change if mechanisms are added to Lasthop.
 
 use lasthop_base::Seam;
 use lasthop_scenario::Catalogue;
 
-/// A catalogue with a few well-known mechanisms of each kind.
+/// Returns a catalogue with a few well-known mechanisms of each kind.
 pub fn catalogue() -> Catalogue {
     fn only<B: ?Sized>(seam: &mut Seam<B>, names: &[&str]) {
         seam.retain(|info| names.contains(&info.name));

@@ -1,5 +1,5 @@
-//! Malformed scenarios, traces, one-line scenarios and `--set` values. Each gives one message with line, offending text
-//! and remedy.
+//! Malformed scenarios, traces, one-line scenarios and `--set` values. Each malformed input must give one message with
+//! the line, the offending text and a remedy.
 
 mod scenarios;
 mod typed;

@@ -26,7 +26,7 @@ impl Write for Fingerprint {
 }
 
 impl Fingerprint {
-    /// The hash before the first item.
+    /// Returns the hash before the first item.
     pub fn new() -> Fingerprint {
         Fingerprint { value: 0xcbf2_9ce4_8422_2325, count: 0 }
     }

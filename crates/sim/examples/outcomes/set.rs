@@ -4,7 +4,7 @@
 //!   radio, ECN and delayed ACKs.
 //! * Receivers: every ready path with each receiver that sends more ACKs than usual, and with each profile.
 //!
-//! New mechanisms join the set automatically.
+//! The set includes new mechanisms automatically.
 
 use lasthop_scenario::{Catalogue, Draft, Scenario, ready_paths};
 

@@ -14,7 +14,7 @@ pub const SEGMENT: u64 = 960;
 /// One-way delay of the bottleneck, s.
 const DELAY: f64 = 0.1;
 
-/// A run, given by the sender and the numbers of the segments to drop.
+/// A run: its sender, and the numbers of the segments to drop.
 #[derive(Clone, Copy)]
 pub struct Case {
     pub sender: Sender,
@@ -35,16 +35,15 @@ pub const SACK: Sender = Sender { name: "SACK", recovery: "sack" };
 pub const SENDERS: [Sender; 4] = [TAHOE, RENO, NEW_RENO, SACK];
 
 /// Segments to drop. The patterns of one to four drops are those of ns-2. The patterns of five and six drops continue
-/// the series: each adds the segment two before the second drop.
+/// the series: they add segment 22, then segment 20.
 pub const PATTERNS: [&[u64]; 6] =
     [&[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28], &[14, 22, 24, 26, 28], &[14, 20, 22, 24, 26, 28]];
 
-/// An event.
 #[derive(Clone, Copy, Debug)]
 pub enum RunEvent {
     /// The source sends a segment.
     Sent { number: u64, retransmission: bool },
-    /// A segment reaches the bottleneck's queue. It leaves the bottleneck at time `left`, s.
+    /// A segment reaches the bottleneck's queue. The segment leaves the bottleneck at time `left`, s.
     Forwarded { number: u64, left: f64 },
     /// A segment is lost at the bottleneck.
     Dropped { number: u64, reason: LossReason },
@@ -80,9 +79,10 @@ impl Case {
         let recorder = engine.take_observer().map(|observer| observer as Box<dyn Any>);
         let recorder = recorder.and_then(|any| any.downcast::<EventRecorder>().ok()).expect("the observer");
 
-        // Observers do not receive cwnd, so a second run reads cwnd at each of these instants.
+        // Observers do not receive cwnd, so a second run reads cwnd at the time of each event.
         let mut events = recorder.events;
-        // An event that an endpoint reports explains the packets sent at the same instant, so the event comes first.
+        // An event that an endpoint reports explains the packets sent at the same instant, so the reported event comes
+        // first.
         events.sort_by_key(|(time, what)| (*time, !matches!(what, RunEvent::Reported(_))));
         let mut engine = assemble(&scenario, 1);
         let mut windows = BTreeMap::new();
@@ -132,7 +132,7 @@ impl EventList {
         let found = self.events.iter().find(
             |(_, what, _)| matches!(what, RunEvent::Acked { number: Some(number) } if *number >= segment),
         );
-        found.expect("it arrives").0.as_secs()
+        found.expect("the ACK arrives").0.as_secs()
     }
 
     /// cwnd after the first retransmission, segments.
@@ -141,7 +141,7 @@ impl EventList {
             .events
             .iter()
             .find(|(_, what, _)| matches!(what, RunEvent::Sent { retransmission: true, .. }));
-        found.expect("something was lost").2 as f64 / SEGMENT as f64
+        found.expect("a segment was retransmitted").2 as f64 / SEGMENT as f64
     }
 
     /// Largest number of segments sent at one instant.
@@ -160,7 +160,7 @@ impl EventList {
             RunEvent::Acked { number } => *number,
             _ => None,
         };
-        self.events.iter().filter_map(acked).max().expect("something is")
+        self.events.iter().filter_map(acked).max().expect("a segment was acknowledged")
     }
 }
 

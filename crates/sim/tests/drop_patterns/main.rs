@@ -11,8 +11,8 @@ use events::{Case, EventList, NEW_RENO, PATTERNS, RENO, SACK, SENDERS, Sender, T
 use lasthop_wire::LossReason;
 use std::path::Path;
 
-/// RTT without queueing, s: a packet of 1000 bytes and an ACK of 40 bytes, each sent at 8 Mbit/s and at 800 kbit/s,
-/// plus twice 100.1 ms of propagation.
+/// RTT without queueing, s. A packet of 1000 bytes and an ACK of 40 bytes are each transmitted once at 8 Mbit/s and
+/// once at 800 kbit/s. Propagation takes twice 100.1 ms.
 const ROUND_TRIP: f64 = 0.001 + 0.010 + 0.000_04 + 0.000_4 + 2.0 * 0.100_1;
 
 fn run(sender: Sender, drops: usize) -> EventList {
@@ -47,9 +47,13 @@ fn one_drop_is_repaired_by_one_fast_retransmit_whoever_sends() {
     }
     assert_eq!(run(TAHOE, 1).window_at_repair(), 1.0);
     for sender in [RENO, NEW_RENO, SACK] {
-        // Segments 14 to 28 are outstanding. Fast recovery must halve these 15 segments to a cwnd of 7.5.
+        // Segments 14 to 28 are outstanding. Fast recovery must set cwnd to half of these 15 segments, 7.5 segments.
         assert_eq!(run(sender, 1).window_at_repair(), 7.5);
-        assert_eq!(run(sender, 1).highest_acked(), run(RENO, 1).highest_acked(), "the three differ");
+        assert_eq!(
+            run(sender, 1).highest_acked(),
+            run(RENO, 1).highest_acked(),
+            "Reno, NewReno and SACK differ"
+        );
     }
     assert!(run(TAHOE, 1).highest_acked() < run(RENO, 1).highest_acked());
 }
@@ -76,8 +80,8 @@ fn reno_halves_twice_for_two_drops_and_waits_for_the_timer_from_three_on() {
     for drops in 3..=6 {
         assert_eq!(run(RENO, drops).timeouts(), 1, "{drops} drops");
     }
-    // The third lost segment must be retransmitted only when the timer expires, at least a second after the second lost
-    // segment.
+    // The third lost segment must be retransmitted only when the timer expires, at least a second after the
+    // retransmission of the second lost segment.
     let repaired = gaps(&run(RENO, 3));
     assert!(repaired[1] >= 1.0, "{repaired:?}");
 }
@@ -106,10 +110,13 @@ fn sack_repairs_several_segments_per_round_trip_without_the_timer() {
     }
     for drops in 3..=6 {
         let events = run(SACK, drops);
-        assert!(gaps(&events).iter().any(|gap| *gap < ROUND_TRIP / 2.0), "never two in one round trip");
+        assert!(
+            gaps(&events).iter().any(|gap| *gap < ROUND_TRIP / 2.0),
+            "no two retransmissions within half a round trip"
+        );
         assert!(
             gaps(&events).iter().sum::<f64>() < (drops - 1) as f64 * ROUND_TRIP,
-            "no sooner than NewReno"
+            "retransmissions take as long as NewReno's"
         );
         assert!(events.acked_at(28) < run(NEW_RENO, drops).acked_at(28));
     }

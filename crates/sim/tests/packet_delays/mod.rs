@@ -9,8 +9,8 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// Records two quantities from the time `from` on: the delay in ms of each packet of one flow on a pipe, and the number
-/// of bytes of all flows that the pipe carries.
+/// Records two quantities from the time `from` on. One is the delay in ms of each packet of one flow on a pipe. The
+/// second is the number of bytes of all flows that the pipe carries.
 struct DelayObserver {
     pipe: PipeId,
     flow: FlowId,
@@ -45,7 +45,7 @@ impl Observer for DelayObserver {
 }
 
 /// Returns the delays in ms of the packets of flow number `flow` on pipe number `pipe`, in ascending order. Also
-/// returns the number of bytes of all flows that the pipe carries. Both count from second `from` on.
+/// returns the number of bytes of all flows that the pipe carries. Delays and bytes count from second `from` on.
 pub fn packet_delays(scenario: &Scenario, pipe: u32, flow: u32, from: u64) -> (Vec<f64>, u64) {
     let observer = DelayObserver {
         pipe: PipeId(pipe),

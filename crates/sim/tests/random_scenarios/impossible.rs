@@ -48,8 +48,8 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
                 if p50 > p95 || p95 > p99 {
                     complain(format!("waits of {p50}, {p95}, {p99} s"));
                 }
-                // The delay of a packet is recorded when the packet joins, even if the packet arrives after the run's
-                // end.
+                // The delay of a packet is recorded when the packet enters the link, even if the packet arrives after
+                // the run's end.
                 if delay.mean_s > LONGEST_WAIT || p99 > LONGEST_WAIT {
                     complain(format!("waits of {} s", delay.mean_s.max(p99)));
                 }

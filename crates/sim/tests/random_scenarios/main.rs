@@ -1,4 +1,4 @@
-//! Runs random valid scenarios. No run may hang, panic, report an impossible number or depend on observation.
+//! Runs random valid scenarios. No run may hang, panic, report an impossible number or depend on observers.
 //!
 //! `LASTHOP_SCENARIOS=1000..21000 cargo test -p lasthop-sim --test random_scenarios` runs other seeds.
 //! `LASTHOP_SCENARIOS=1234` prints and runs one scenario.

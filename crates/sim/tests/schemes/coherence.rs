@@ -29,9 +29,9 @@ impl Matrix {
     }
 }
 
-/// Accuracy of the receiver's rule. The rule classifies a hole as congestion if the receiver sends the first duplicate
-/// ACK for the hole at once. Losses less than ten packets apart form one hole. A hole is truly congestion if any of its
-/// losses is congestion.
+/// Returns the accuracy of the receiver's rule. The rule classifies a hole as congestion if the receiver sends the
+/// first duplicate ACK for the hole at once. Losses less than ten packets apart form one hole. A hole truly counts as
+/// congestion if any of its losses is a congestion loss.
 fn at_the_receiver(recorded: &EventLog) -> Matrix {
     let ahead = |one: u32, other: u32| one.wrapping_sub(other).cast_signed();
     let mut holes: Vec<(u32, u32, bool)> = Vec::new();
@@ -45,8 +45,8 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
             losses.push((segment.seq.0, *reason == LossReason::Channel));
         }
     }
-    // Losses are sorted by sequence number. In the record, drops of the first queue may come before losses of earlier
-    // packets over the air.
+    // Sorts the losses by sequence number. The log may contain drops of the first queue before the losses over the air
+    // of packets sent earlier.
     let first =
         losses.iter().map(|(seq, _)| *seq).min_by(|one, other| ahead(*one, *other).cmp(&0)).unwrap_or(0);
     losses.sort_by_key(|(seq, _)| ahead(*seq, first));
@@ -63,7 +63,7 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
     let acks: Vec<_> = recorded.on(1, false).map(|(at, ..)| at).collect();
     let mut matrix = Matrix::default();
     for (lost, _, is_air) in holes {
-        // Finds the first packet that arrived from behind the hole, and whether the receiver sent an ACK at once.
+        // Finds the first arrival of a packet from behind the hole, and whether the receiver sent an ACK at that time.
         let behind = arrivals.iter().find(|(seq, _)| ahead(*seq, lost) > 0);
         if let Some((_, at)) = behind {
             let spoke = acks.binary_search(at).is_ok();
@@ -73,7 +73,7 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
     matrix
 }
 
-/// Accuracy of the sender's rule, summed over the flow accounts of five runs.
+/// Returns the accuracy of the sender's rule, summed over the flow accounts of five runs.
 fn at_the_sender(settings: &[&[Setting<'_>]], up: bool) -> Matrix {
     let judge: &[Setting<'_>] = &[(DISCRIMINATION, "coherence")];
     let scenario = path(up, &[settings, &[judge]].concat());
@@ -121,8 +121,8 @@ fn at_the_sender_with_a_queue_that_marks_and_one_that_does_not() {
     let marking = at_the_sender(&[MARKING, LOSSY_UP], true);
     let dropping = at_the_sender(&[DROPPING, LOSSY_UP], true);
     println!("sender, RED with ECN: {marking:?}; drop-tail: {dropping:?}");
-    // Echoes of a mark last a round trip. Some wireless losses happen while the sender receives echoes, so they appear
-    // to be congestion.
+    // The sender receives echoes of a mark for a round trip. Wireless losses during that time are classified as
+    // congestion.
     assert!(marking.air[1] > 100 && marking.air[0] * 10 > marking.air[1] * 8, "{marking:?}");
     assert!(marking.congestion[1] * 20 < dropping.congestion[1], "{marking:?}");
     assert!(dropping.congestion[1] > 100 && dropping.congestion[0] == 0, "{dropping:?}");

@@ -18,8 +18,8 @@ fn probed(path: &str, settings: &[Setting<'_>], seed: u64) -> (FlowOutcome, Samp
 }
 
 /// RFC 8312 §4.1: after the loss, the window must be W(t) = C (t - K)^3 + W_max. Here t is the time since the loss, C
-/// is 0.4, W_max is the window before the loss, and K is the cube root of 0.3 W_max / C. The target is one round trip
-/// ahead, 100 ms.
+/// is 0.4, W_max is the window before the loss, and K is the cube root of 0.3 W_max / C. CUBIC's target is the value of
+/// W one round trip (100 ms) later.
 #[test]
 fn linux_cubic_returns_by_the_cubic_of_time() {
     let settings: &[Setting<'_>] = &[
@@ -50,13 +50,13 @@ fn linux_cubic_returns_by_the_cubic_of_time() {
     let (all, beyond) =
         off.fold((0.0, f64::MIN), |most: (f64, f64), it| (most.0.max(it.0), most.1.max(it.1)));
     println!("CUBIC, from {top} segments: {all:.2} off at most, {beyond:.2} beyond a round trip's growth");
-    // The tolerance is 3.2 segments: 1 because cwnd is a whole number of segments, 1 that the top may lack, and at most
-    // 1.2 because the curve's value may be 31 ms old.
+    // The tolerance is 3.2 segments: 1 because cwnd is a whole number of segments, 1 because `top` may be up to one
+    // segment too small, and 1.2 because the curve's value may be up to 31 ms old.
     assert!(beyond < 3.2, "{beyond}");
 }
 
 /// The path holds 33 segments, and its queue another 33. Slow start that lasts until a loss overshoots by up to 66
-/// further segments. HyStart and HyStart++ must end slow start before that.
+/// segments. HyStart and HyStart++ must end slow start earlier.
 #[test]
 fn slow_start_that_is_left_early_repeats_hardly_anything() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1bdp,congestion=reno,recovery=rack";
@@ -76,8 +76,8 @@ fn slow_start_that_is_left_early_repeats_hardly_anything() {
 fn jitter_does_not_end_slow_start_for_good() {
     let path =
         "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,congestion=reno,recovery=rack,jitter=20ms";
-    // Window at the end of slow start, relative to 50 ms at 10 Mbit/s. If slow start lasts all 4 s, the last window is
-    // used.
+    // Window at the end of slow start, relative to the bandwidth-delay product of 50 ms and 10 Mbit/s. If slow start
+    // lasts all 4 s, the last window is used.
     let left = |exit: &str| {
         let ends = (1..=10).map(|seed| {
             let settings: &[Setting<'_>] = &[("slow_start", exit), ("sample", "5 ms"), ("duration", "4 s")];
@@ -96,7 +96,7 @@ fn jitter_does_not_end_slow_start_for_good() {
     assert!(hystart[0] >= 0.9 && hystart[9] < hystart_pp[0], "{hystart:?}");
 }
 
-/// Packets are delayed by up to a fifth of an RTT, and reordered. This stays within RACK's reordering window of a
+/// Packets are reordered by delays of up to a fifth of an RTT. These delays are within RACK's reordering window of a
 /// quarter of the RTT, so RACK must hardly retransmit. The reordering causes three duplicate ACKs, so SACK must
 /// retransmit often.
 #[test]
@@ -118,7 +118,7 @@ fn rack_bears_reordering_within_its_window() {
          five seconds"
     );
     assert!(sack.0 > 50 && rack.0 * 20 < sack.0, "{sack:?} {rack:?}");
-    assert_eq!(soon, rack, "none after the first D-SACK");
+    assert_eq!(soon, rack, "RACK retransmits after the first D-SACK");
 }
 
 fn retransmissions(recorded: &EventLog) -> Vec<(Time, Reason)> {
@@ -160,8 +160,8 @@ fn a_lost_tail_is_probed() {
     assert_eq!((rack.source.timeouts, sack.source.timeouts), (0, 1));
     assert_eq!(again.len(), 1);
     assert_eq!(again[0].1, Reason::TailProbe);
-    // The wait counts from the last data segment, but the probe timer from the last ACK before the probe. The wait may
-    // therefore exceed two smoothed RTTs by up to a round trip.
+    // The measured wait begins with the last data segment. The probe timer begins with the last ACK before the probe.
+    // The wait may therefore exceed two smoothed RTTs by up to a round trip.
     let srtt = rack.srtt_s.expect("measured");
     assert!((2.0 * srtt..3.0 * srtt).contains(&waited), "{waited} {srtt}");
     assert!(rack.active_s + 0.5 < sack.active_s);

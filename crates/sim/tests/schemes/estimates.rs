@@ -17,11 +17,11 @@ const FILLED: &[Setting<'_>] = &[
     ("duration", "30 s"),
 ];
 
-/// Mean and maximum of an estimator's relative error, without its sign.
+/// Returns the mean and the maximum of an estimator's absolute relative error.
 fn errors(log: &Log, which: usize, [from, to]: [f64; 2], rate: f64) -> (f64, f64) {
     let errors: Vec<f64> =
         log.of(which, from, to).into_iter().map(|read| (read / rate - 1.0).abs()).collect();
-    assert!(errors.len() > 500, "{} readings", errors.len());
+    assert!(errors.len() > 500, "{} estimates", errors.len());
     (errors.iter().sum::<f64>() / errors.len() as f64, errors.iter().fold(0.0, |most, it| it.max(most)))
 }
 
@@ -35,7 +35,7 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
     let first = log.rates[0].0.as_secs();
     for (which, name) in FOUR[..2].iter().enumerate() {
         let (mean, most) = errors(&log, which, [first + 5.0 * 0.2, 10.0], FULL);
-        // The last packets at the old rate arrive as ACKs at the sender 55 ms after the change.
+        // The last ACKs of packets at the old rate reach the sender 55 ms after the change.
         let after = 10.055 + 3.0 * 0.4;
         let (_, later) = errors(&log, which, [after, 30.0], FULL / 2.0);
         let soon = log.of(which, 10.1, 10.2).into_iter().fold(f64::INFINITY, f64::min) / (FULL / 2.0);
@@ -53,7 +53,7 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
 
 /// The uplink of 64 kbit/s also carries datagrams of 1000 bytes, each of which takes an eighth of a second, so ACKs
 /// arrive in bursts. New Jersey uses the receiver's timestamps, so its estimate must be unaffected. Jersey's filter
-/// window is one round trip, here 270 ms, 330 ms or 1 s. Its error must grow as this window shrinks.
+/// window is one round trip, here 270 ms, 330 ms or 1 s. Jersey's error must grow as this window shrinks.
 #[test]
 fn the_receivers_clock_does_not_mind_a_slow_way_back() {
     let cross = r#"
@@ -85,7 +85,7 @@ fn the_receivers_clock_does_not_mind_a_slow_way_back() {
 
 #[test]
 fn westwood_plus_does_not_mind_lost_acks() {
-    // The mean is weighted by time. A mean over ACKs would favour high rates.
+    // The mean is weighted by time, because a mean over ACKs would favour high rates.
     let mean = |log: &Log, which: usize, from: f64| {
         let (mut sum, mut time) = (0.0, 0.0);
         for pair in log.rates.windows(2).filter(|pair| pair[0].0.as_secs() >= from) {

@@ -37,9 +37,9 @@ fn pair(recovery: &str, others: &str) -> (f64, f64, u64) {
     (jain, share, lost)
 }
 
-/// All losses are congestion losses in a shared queue. A sender that delays its window reduction, by a round trip
-/// (DCR) or until two thirds of a window are reported (NCR), must not take bandwidth from a sender that reduces at once. Compared with two SACK flows, NCR causes a quarter more drops, and DCR 1 %
-/// more.
+/// All losses are congestion losses in a shared queue. DCR delays its window reduction by a round trip, and NCR until
+/// two thirds of a window are reported. DCR and NCR must not take bandwidth from a sender that reduces at once. In the
+/// measurement, NCR caused a quarter more drops than two SACK flows cause, and DCR caused 1 % more.
 #[test]
 fn who_waits_before_a_reduction_is_fair_to_who_does_not() {
     for others in ["sack", "new_reno"] {
@@ -55,8 +55,8 @@ fn who_waits_before_a_reduction_is_fair_to_who_does_not() {
 }
 
 /// One flow overflows the queue, so every loss is congestion. If the minimum RTO (1 s) is longer than the delay of the
-/// reaction, DCR and NCR must reach 97 % of SACK's goodput. With a minimum RTO of 200 ms, the timer expires before the
-/// delay ends, and they must reach 95 %.
+/// window reduction, DCR and NCR must reach 97 % of SACK's goodput. With a minimum RTO of 200 ms, the timer expires
+/// before the delay ends, and DCR and NCR must reach 95 %.
 #[test]
 fn waiting_costs_little_where_all_losses_are_congestion() {
     let alone = |recovery: &str, least: &str| {

@@ -11,7 +11,7 @@ fn harmless(log: &Log) -> (usize, usize) {
     harmless_after(log, 0.0)
 }
 
-/// As [`harmless`], but counts only recoveries that begin at least `apart` seconds after the previous recovery.
+/// Counts like [`harmless`], but only recoveries that begin at least `apart` seconds after the previous recovery.
 fn harmless_after(log: &Log, apart: f64) -> (usize, usize) {
     let before = std::iter::once(Time::ZERO).chain(log.losses.iter().map(|(at, _)| *at));
     let losses = log.losses.iter().zip(before).filter(|((at, _), last)| at.since(*last).as_secs() >= apart);
@@ -24,8 +24,8 @@ fn sum(of: impl Fn(u64) -> (usize, usize)) -> (usize, usize) {
 }
 
 /// Without queueing, delays do not grow. At a loss rate of 0.2 %, JTCP must therefore classify more than 90 % of the
-/// losses as wireless. At 1 %, queues form: each recovery ends with a burst that queues at the slow link. This queue
-/// affects the verdict on a loss within half a second.
+/// losses as wireless. At 1 %, queues form, because each recovery ends with a burst that queues at the slow link. For
+/// half a second, this queue affects the verdict on a loss.
 #[test]
 fn jtcp_takes_random_losses_on_an_idle_path_for_the_airs() {
     let of = |loss: &str, apart: f64| {
@@ -42,8 +42,8 @@ fn jtcp_takes_random_losses_on_an_idle_path_for_the_airs() {
     assert!((0.75..0.9).contains(&(many.1 as f64 / many.0 as f64)), "{many:?}");
 }
 
-/// All losses are congestion losses. JTCP must recognise a queue that fills before it overflows. It does not recognise
-/// a queue that stays full.
+/// All losses are congestion losses. JTCP must recognise a queue that fills before the queue overflows. JTCP does not
+/// recognise a queue that stays full.
 #[test]
 fn jtcp_and_a_queue_that_overflows() {
     let short: &[Setting<'_>] = &[("duration", "60 s")];
@@ -79,8 +79,8 @@ fn jtcp_and_a_queue_that_overflows() {
 }
 
 /// Compares the verdicts of sender and receiver on the same hole, with a full queue and channel losses. The verdicts
-/// must be equal in most cases. They differ at times for three reasons. In congestion avoidance, the queue grows by a
-/// packet per window, which is just the threshold (k = 1). The window w is cwnd at the sender, but an estimate at the
+/// must be equal in most cases. Verdicts differ at times for three reasons. In congestion avoidance, the queue grows by
+/// a packet per window, which is just the threshold (k = 1). The window w is cwnd at the sender, but an estimate at the
 /// receiver. Times are whole milliseconds.
 #[test]
 fn the_senders_verdict_is_mostly_the_receivers() {

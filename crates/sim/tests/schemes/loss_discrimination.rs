@@ -24,8 +24,8 @@ fn right(judge: &str, path: &str, settings: &[(&str, &str)]) -> (Option<f64>, Op
 const RANDOM: &str = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=1%";
 const FULL: &str = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=30packets";
 
-/// At a loss rate of 1 %, Reno's window is 14 segments, whereas 33 segments would fill the path. Before nearly all
-/// losses, the queue has not been growing for long, so these losses must be classified as wireless.
+/// At a loss rate of 1 %, Reno's window is 14 segments, whereas 33 segments would fill the path. At almost every loss,
+/// the queue has been growing only for a short time, so these losses must be classified as wireless.
 #[test]
 fn random_losses_on_a_path_that_is_not_full() {
     for (judge, least) in [("{ kind = \"ncpld\", margin = 0.2 }", 0.85), ("santa_cruz", 0.8), ("trend", 0.9)]

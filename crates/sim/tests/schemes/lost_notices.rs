@@ -82,9 +82,9 @@ fn classified(loses: f64) -> [u64; 3] {
 }
 
 /// A loss without its notice counts as congestion. The share of losses that cause a window reduction must therefore
-/// equal the share of lost notices. Some losses cause a reduction even if no notice is lost: a notice does not identify
-/// the copy of a segment. Such losses are those of segments whose retransmission is in flight when the next recovery
-/// begins.
+/// equal the share of lost notices. Some losses cause a reduction even if no notice is lost, because a notice does not
+/// identify the transmission of a segment that was lost. These are losses of segments whose retransmission is in flight
+/// when the next recovery begins.
 #[test]
 fn a_lost_notice_of_lhack_is_one_reduction() {
     let share = |loses| {
@@ -111,6 +111,6 @@ fn lhack_doubles_what_comes_back_and_leaves_the_wired_networks_losses() {
     let plain = flow(&path(false, &[UNFILLED, script]), 1);
     assert_eq!((with.source.judged_congestion, with.source.judged_wireless), (1, 0));
     assert_eq!((with.source.recoveries, with.source.data_sent), (1, plain.source.data_sent));
-    // LHACK must send a notice for all packets, except for those lost on the wire or in flight at the end.
+    // LHACK must send a notice for each packet, except for packets lost on the wire or in flight at the end.
     assert!(with.account.created[1] + 50 > with.source.data_sent, "{:?}", with.account.created);
 }

@@ -1,6 +1,6 @@
-//! Tests of schemes that the papers only mention, each on a whole path. The tests verify the promises of each scheme's
-//! source, or they measure other properties for a stated reason. Figures: `docs/development/validation/schemes.md`.
-//! Unit tests of the rules are in the schemes' own crates.
+//! Tests of schemes that the papers in the folder `papers` only mention, each on a whole path. The tests verify the
+//! properties that each scheme's source promises, or they measure other properties for a stated reason. Figures:
+//! `docs/development/validation/schemes.md`. Unit tests of the rules are in the schemes' own crates.
 
 mod coherence;
 mod current_senders;
@@ -34,13 +34,13 @@ const AIR: &str = "link.air.down.channel";
 const DISCRIMINATION: &str = "flow.bulk.sender.loss_discrimination";
 const FREEZE: Setting<'_> = ("flow.bulk.sender.freeze", "true");
 
-/// The common path: a wired link (10 Mbit/s, 50 ms), a base station, and a radio link (2 Mbit/s, 5 ms). Packets of 1040
-/// bytes carry 1000 bytes. Data goes from the server to the mobile or, if `up`, from the mobile to the server.
+/// Returns the common path: a wired link (10 Mbit/s, 50 ms), a base station, and a radio link (2 Mbit/s, 5 ms). Packets
+/// of 1040 bytes carry 1000 bytes. Data goes from the server to the mobile or, if `up`, from the mobile to the server.
 fn path(up: bool, settings: &[&[Setting<'_>]]) -> Scenario {
     path_with(&Catalogue::default(), up, "", settings)
 }
 
-/// As [`path`], with the mechanisms of `catalogue` and with additional tables in the scenario.
+/// Builds the scenario of [`path`] with the mechanisms of `catalogue` and with additional tables.
 fn path_with(catalogue: &Catalogue, up: bool, tables: &str, settings: &[&[Setting<'_>]]) -> Scenario {
     let (from, to) = if up { ("client", "server") } else { ("server", "client") };
     let text = format!(
@@ -122,8 +122,8 @@ impl Observer for EventLog {
 }
 
 impl EventLog {
-    /// Packets that enter a link. Each item has the time, the packet, and the time of arrival; `None` if the packet is
-    /// lost.
+    /// Returns the packets that enter a link direction. Each item has the time, the packet, and its arrival time; the
+    /// arrival time is `None` if the packet is lost.
     fn on(&self, link: usize, down: bool) -> impl Iterator<Item = (Time, &Packet, Option<Time>)> {
         let there = self.packets.iter().filter(move |(_, pipe, ..)| *pipe == pipe_of(link, down));
         there.map(|(now, _, packet, fate)| match fate {
@@ -148,7 +148,7 @@ fn observed(scenario: &Scenario, seed: u64) -> (FlowOutcome, Samples, EventLog) 
     };
     let (mut outcome, samples, mut observers) = run_observed(scenario, seed, observation);
     let recorded: Box<dyn Any> = observers.pop().expect("the observer");
-    (outcome.flows.remove(0), samples, *recorded.downcast::<EventLog>().expect("the same"))
+    (outcome.flows.remove(0), samples, *recorded.downcast::<EventLog>().expect("an EventLog"))
 }
 
 fn windows(samples: &Samples) -> Vec<(Time, f64)> {

@@ -32,7 +32,7 @@ fn lost(recorded: &EventLog, link: usize) -> (Time, u32) {
     let mut lost =
         recorded.on(link, false).filter(|(_, packet, arrives)| arrives.is_none() && is_data(packet));
     let (at, packet, _) = lost.next().expect("a loss");
-    assert!(lost.next().is_none(), "one loss on link {link}");
+    assert!(lost.next().is_none(), "more than one loss on link {link}");
     (at, packet.segment().expect("TCP").seq.0)
 }
 
@@ -64,7 +64,11 @@ fn a_loss_in_the_wired_network_is_congestion() {
     let (with, samples, recorded) = observed(&path(true, &[UNFILLED, script, ELN]), 1);
     let without = flow(&path(true, &[UNFILLED, script]), 1);
     assert_eq!(with.source.judged_congestion, 1);
-    assert_eq!(Counters { judged_congestion: 0, ..with.source }, without.source, "the run is the same");
+    assert_eq!(
+        Counters { judged_congestion: 0, ..with.source },
+        without.source,
+        "counters differ without the middlebox"
+    );
     assert_eq!(with.source.recoveries, 1);
     let at = recorded.retransmissions()[0];
     let half = window_at(&samples, at - lasthop_base::Duration::from_millis(6)) / 2.0;
@@ -88,8 +92,8 @@ fn of_two_holes_the_airs_alone_is_marked() {
     ];
     let (_, _, recorded) = observed(&path(true, &[script, ELN]), 1);
     let ((sent, air), (later, wired)) = (lost(&recorded, 1), lost(&recorded, 0));
-    assert_eq!(wired.wrapping_sub(air), 5000, "five packets apart");
-    assert!(later.since(sent).as_secs() < 0.1, "in one window");
+    assert_eq!(wired.wrapping_sub(air), 5000, "the losses are not five packets apart");
+    assert!(later.since(sent).as_secs() < 0.1, "the losses are not in one window");
     let duplicates: Vec<_> = acks(&recorded).into_iter().filter(|(.., again)| *again).collect();
     let hints = |hole: u32| {
         let of_it = duplicates.iter().filter(move |(_, number, ..)| *number == hole);
@@ -106,9 +110,9 @@ fn of_two_holes_the_airs_alone_is_marked() {
 }
 
 /// Data goes down, and all losses are congestion losses. If the station marks wireless losses, no congestion loss may
-/// be misclassified. If the station instead marks congestion, a loss without a mark is misclassified. With 5 % of the
-/// ACKs lost, this must be rare, because each remaining duplicate ACK has the mark. If the station cannot read headers,
-/// no loss has a mark, so all losses are misclassified.
+/// be misclassified. If the station instead marks congestion, a loss without a mark is misclassified. Such a
+/// misclassification must be rare with 5 % of the ACKs lost, because each remaining duplicate ACK has the mark. If the
+/// station cannot read headers, no loss has a mark, so all losses are misclassified.
 #[test]
 fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where_acks_are_lost() {
     let full: &[Setting<'_>] = &[("link.wired.rate", "1.5 Mbit/s"), ("link.wired.down.queue", "20 packets")];
@@ -139,8 +143,8 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
         match name {
             "encrypted" => assert_eq!(other, others),
             // In one of 8000 losses, the ACK before the hole and the first two duplicate ACKs are lost. The station
-            // then takes the third duplicate for a new ACK and does not mark it. Its SACK blocks suffice for the sender
-            // to detect a loss. The test allows one such loss in about 150 losses.
+            // then takes the third duplicate for a new ACK and does not mark it. The SACK blocks of this ACK suffice
+            // for the sender to detect a loss. The test allows one such loss in about 150 losses.
             "5 % of the ACKs lost" => assert!(other <= 1, "{other} of {others}"),
             _ => assert_eq!(other, 0, "{name}"),
         }

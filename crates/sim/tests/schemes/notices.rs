@@ -57,7 +57,7 @@ const DATAGRAMS: &str = "
     packet = \"500 bytes\"
 ";
 
-/// Number of notices for 2,000 datagrams, if a fifth of all transmissions is lost.
+/// Returns the number of notices for 2,000 datagrams, if a fifth of all transmissions is lost.
 fn notices(scenario: &Scenario) -> f64 {
     let outcome = lasthop_sim::run(scenario, 1);
     let datagrams = outcome.flows.iter().find(|flow| flow.name == "f").expect("the flow");
@@ -123,8 +123,8 @@ fn each_link_layer_reports_failed_transmissions_or_a_note_says_that_it_does_not(
     assert!(layers.len() >= 6, "{layers:?}");
 }
 
-/// A bit error hits the header in 1 of 26 lost segments. Other segments with bit errors must be delivered as damaged
-/// (channel `iid`). Queues drop no packets.
+/// A bit error hits the header in 1 of 26 lost segments (40 of 1040 bytes). All other segments with bit errors must be
+/// delivered as damaged (channel `iid`). Queues drop no packets.
 #[test]
 fn damaged_segments_are_handed_up_behind_every_queue_and_kind_of_link() {
     let settings = [

@@ -55,8 +55,8 @@ fn a_station_that_the_link_tells_opens_the_window_at_once() {
 }
 
 /// The receiver learns of the outage in advance. If the receiver freezes the sender one RTT before the outage, no
-/// packet may be retransmitted. With a lead of five RTTs, the data of four further RTTs is not sent. Without a lead,
-/// packets in flight wait in the queue, and the frozen sender retransmits them.
+/// packet may be retransmitted. With a lead of five RTTs, the sender loses the sending time of four more RTTs. Without
+/// a lead, packets in flight wait in the queue, and the frozen sender retransmits them.
 #[test]
 fn a_receiver_that_foresees_the_outage_freezes_its_sender() {
     let freeze = |lead: &str| {
@@ -90,7 +90,8 @@ fn without_a_plan_there_is_nothing_to_foresee() {
     assert_eq!(flow(&path(false, &[lossy, &[("window", "freeze")]]), 1), plain);
 }
 
-/// A-TCP's window must keep the station's queue from overflowing. The buffer and the wired link must bound the RTT.
+/// A-TCP's window must keep the station's queue from overflowing. The RTT must not exceed the transmission time of the
+/// buffer plus the RTT without queueing.
 #[test]
 fn atcp_keeps_the_stations_queue_from_overflowing() {
     // The default buffer of 64 KiB is larger than the queue of 50 packets, so the test sets smaller buffers.
@@ -113,8 +114,8 @@ fn atcp_keeps_the_stations_queue_from_overflowing() {
 
 /// koga's chapter 5 has an RLC link that changes between 384 and 64 kbit/s, and a station's queue of 15 packets. A
 /// receiver that follows the link's rate must give the same goodput as A-TCP with an unmodified terminal, if A-TCP's
-/// buffer equals that receiver's largest window. Freezing harms here. At 64 kbit/s a packet takes 188 ms, so the
-/// station detects silence, and its probes of the mobile fill the queue.
+/// buffer equals that receiver's largest window. Freezing the sender reduces the goodput here. At 64 kbit/s a packet
+/// takes 188 ms, so the station detects silence, and its probes of the mobile fill the queue.
 #[test]
 fn atcp_beside_the_receivers_window_of_koga() {
     let scenario = |settings: &[Setting<'_>]| {
@@ -139,7 +140,11 @@ fn atcp_beside_the_receivers_window_of_koga() {
         "kbit/s, retransmitted, lost: plain {plain:?}, koga5 {koga5:?}, atcp {atcp:?}, freezing {freezing:?}"
     );
     assert!(plain[1] > 20.0 && plain[2] > 20.0);
-    assert_eq!([koga5[1], koga5[2], atcp[1], atcp[2]], [0.0; 4], "nothing overflows");
+    assert_eq!(
+        [koga5[1], koga5[2], atcp[1], atcp[2]],
+        [0.0; 4],
+        "koga5 and atcp have no losses and no retransmissions"
+    );
     assert!((atcp[0] / koga5[0] - 1.0).abs() < 0.02, "{} {}", atcp[0], koga5[0]);
     assert!(freezing[2] > 20.0 && freezing[0] < atcp[0]);
 }

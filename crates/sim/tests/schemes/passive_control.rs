@@ -1,5 +1,5 @@
-//! A congestion control for measurements. It contains several controls: one determines the window, and the others only
-//! estimate the rate from the same ACKs.
+//! Congestion control for measurements, which contains several controls. One control determines the window, and the
+//! others only estimate the rate from the same ACKs.
 
 use super::{EventLog, Setting, observed, path_with};
 use lasthop_base::{Duration, Info, Time};
@@ -25,7 +25,7 @@ static INFO: Info = Info {
 pub(super) struct Log {
     /// Time of each ACK, with the estimates of all observing controls at that time, bytes/s.
     pub(super) rates: Vec<(Time, Vec<f64>)>,
-    /// Time of each loss that the control which sets cwnd handles, and cwnd in bytes before and after its reaction.
+    /// Time of each loss, and cwnd in bytes before and after the reaction of the control that sets cwnd.
     pub(super) losses: Vec<(Time, [u64; 2])>,
 }
 
@@ -66,8 +66,8 @@ impl CongestionControl for PassiveControls {
         self.drives.observe(news);
         self.smallest = [self.smallest, news.rtt].into_iter().flatten().min();
         let Some(smallest) = self.smallest else { return };
-        // On a congestion mark, these controls set ssthresh to their rate estimate times the smallest RTT. A mark
-        // therefore reveals the estimate. Their windows are not used.
+        // On a congestion mark, each observing control sets ssthresh to its rate estimate times the smallest RTT. A
+        // mark therefore reveals the estimate. The windows of the observing controls are not used.
         let mark = LossEvent { now: news.now, flight: 0, window: 0, marked: true, ..LossEvent::default() };
         let rates = self.others.iter_mut().map(|other| {
             other.observe(news);
@@ -124,8 +124,8 @@ impl CongestionControl for PassiveControls {
 
 impl RateHooks for PassiveControls {}
 
-/// Runs a flow down the path. Returns the first flow's outcome, the log of its sender, and all observed packets and
-/// events.
+/// Runs a flow from the server to the client. Returns the first flow's outcome, the log of its sender, and all observed
+/// packets and events.
 pub(super) fn run_with_estimates(
     drives: &'static str,
     others: &'static [&'static str],

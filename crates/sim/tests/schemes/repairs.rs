@@ -33,7 +33,11 @@ fn a_repair_takes_two_round_trips_of_the_air_at_most() {
                 && arrives.is_some()
                 && packet.segment().is_some_and(|segment| segment.seq == seq)
         });
-        let gap = whole.and_then(|(.., arrives)| arrives).expect("it arrives").since(lost_at).as_secs();
+        let gap = whole
+            .and_then(|(.., arrives)| arrives)
+            .expect("the retransmission arrives")
+            .since(lost_at)
+            .as_secs();
         assert!(gap < 2.0 * AIR_ROUND_TRIP + 0.005, "{name}: {gap} s");
     }
 }
@@ -55,7 +59,7 @@ fn three_losses_in_a_window() {
         (last.since(repeats[0]).as_secs(), repeats.len(), outcome.source.retransmitted)
     };
     let (selective, repeats, again) = span("snoop_sack");
-    assert_eq!((repeats, again), (3, 0), "no retransmission by the sender");
+    assert_eq!((repeats, again), (3, 0), "three retransmissions by the middlebox, none by the sender");
     // Two successive lost packets are 8 ms apart.
     assert!(selective < AIR_ROUND_TRIP + 0.009, "{selective}");
     let (cumulative, _, again) = span("snoop");
@@ -89,7 +93,7 @@ fn a_fade_is_hidden_from_the_senders_clock() {
     assert!(longer > 1.5 * floor);
     assert!((wtcp.expect("samples") - clean.expect("samples")).abs() < 0.001);
     assert_eq!((rto, timeouts, none), (floor, 0, 0));
-    // WTCP's RTO does not include the repair times, so it must expire in a long fade.
+    // WTCP's RTO does not include the repair times, so the RTO must expire in a long fade.
     let [(.., snoop), (.., wtcp)] = ["snoop", "wtcp"].map(|name| fade(name, 26));
     println!("26 packets: {snoop} timeouts with snoop, {wtcp} with wtcp");
     assert!(wtcp > snoop, "{wtcp} {snoop}");
@@ -115,7 +119,7 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
         .events
         .iter()
         .find(|(_, event)| matches!(event, Event::RecoveryLeft { .. }))
-        .expect("its end")
+        .expect("the end of recovery")
         .0;
     let entered = entered.expect("a recovery").0;
     let before = window_at(&samples, entered - Duration::from_millis(6));

@@ -1,4 +1,5 @@
-//! Tests of senders from the literature on wireless TCP. On a suitable path, each must keep the promises of its source.
+//! Tests of senders from the literature on wireless TCP. Each sender must have the properties that its paper promises,
+//! on a suitable path.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, run, run_probed};
@@ -35,7 +36,7 @@ fn veno_gains_what_a_smaller_cut_gains() {
     assert!((0.95..1.05).contains(&ratio), "{ratio}");
 }
 
-/// After a loss, Westwood+ reduces the window only to the amount that the path carries without a queue. It must
+/// After a loss, Westwood+ reduces the window only to the amount that the path carries without a queue. Westwood+ must
 /// therefore have a high goodput.
 #[test]
 fn westwood_plus_fills_the_path_after_a_loss() {
@@ -69,10 +70,10 @@ fn hybla_fills_a_satellites_path_in_three_seconds() {
     assert!(hybla <= 3.0 && reno > 1.5 * hybla, "{hybla} {reno}");
 }
 
-/// Akyildiz, Morabito and Palazzo 2001: on a free satellite path, Sudden Start opens the window within a round trip
-/// after the first segment. The ACKs of 63 dummies must arrive two round trips after the connection is open, 1.65 s
-/// after the SYN. At that time, slow start has only four segments. After channel losses, the window recovers within a
-/// round trip, so at 1 % the goodput must be more than twice Reno's.
+/// Akyildiz, Morabito and Palazzo 2001: on an idle satellite path, Sudden Start opens the window within a round trip
+/// after the first segment. The ACKs of 63 dummy segments must arrive two round trips after the connection is open,
+/// 1.65 s after the SYN. At that time, slow start has only four segments. After channel losses, the window recovers
+/// within a round trip, so at 1 % the goodput must be more than twice Reno's.
 #[test]
 fn peach_opens_the_window_in_two_round_trips() {
     let path = "profile=plain,rate=10Mbit/s,rtt=550ms,queue=low_first,initial_window=1";
@@ -107,8 +108,9 @@ fn vegas_keeps_one_to_three_segments_in_the_queue() {
     assert!(flow.goodput_kbps() > 0.99 * 10_000.0 * 1448.0 / 1500.0, "{}", flow.goodput_kbps());
 }
 
-/// The link repairs a loss half an RTT later. SACK retransmits before that repair. TCP-DCR waits for an RTT and NCR for
-/// a window. Both waits are long enough, so these senders must hardly enter recovery.
+/// The link repairs a loss half an RTT later. SACK retransmits before that repair. TCP-DCR waits for an RTT before it
+/// retransmits, and NCR for a window. These times are long enough for the repair, so DCR and NCR must hardly enter
+/// recovery.
 #[test]
 fn a_sender_that_waits_lets_the_link_repair() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=1%";

@@ -101,7 +101,7 @@ const BYTES: u64 = 3_000_000;
 const TRANSFER: &[Setting<'_>] =
     &[("transfer", "3 MB"), ("duration", "200 s"), (AIR, "{ kind = \"iid\", loss = 0.01 }")];
 
-/// Returns the bytes that the server knows to be acknowledged, and the bytes delivered to the client.
+/// Returns the bytes acknowledged to the server, and the bytes delivered to the client.
 fn counts(engine: &Engine) -> [u64; 2] {
     let (server, client) = engine.endpoints(FlowId(0)).expect("TCP");
     [server.sender().scoreboard().una().saturating_sub(1).min(BYTES), client.delivered()]

@@ -1,5 +1,5 @@
-//! QUIC stacks that a flow can select, with their settings. This module has no QUIC: the crate `lasthop-quic` builds the
-//! stacks from these settings.
+//! QUIC stacks that a flow can select, with their settings. This module contains no QUIC implementation: the crate
+//! `lasthop-quic` builds the stacks from these settings.
 
 pub(crate) mod noq;
 mod quinn;
@@ -12,7 +12,7 @@ use lasthop_base::{Duration, Mechanism, Parameter, Unit, Values};
 pub enum Library {
     /// quinn-proto.
     Quinn,
-    /// noq-proto, which began as a copy of quinn-proto.
+    /// noq-proto, a fork of quinn-proto.
     Noq,
 }
 
@@ -24,7 +24,7 @@ impl Library {
         }
     }
 
-    /// Whether the library also accepts the congestion controls of `lasthop-tcp`.
+    /// Returns whether the library also accepts the congestion controls of `lasthop-tcp`.
     pub fn accepts_controls(self) -> bool {
         self == Library::Noq
     }
@@ -33,7 +33,7 @@ impl Library {
 /// Origin of a flow's congestion control.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ControlFrom {
-    /// The QUIC library's control if the library has a control of this name, otherwise Lasthop's.
+    /// The QUIC library's control if the library has a control of this name, otherwise the control of `lasthop-tcp`.
     Either,
     /// The QUIC library.
     Library,
@@ -48,18 +48,20 @@ pub struct Settings {
     pub library: Library,
     /// Origin of the congestion control.
     pub control_from: ControlFrom,
-    /// Whether the stack spaces datagrams. Otherwise a stack sends as many as the congestion window permits.
+    /// Whether the stack paces datagrams. Without pacing, a stack sends as many datagrams as the congestion window
+    /// permits.
     pub is_paced: bool,
     /// Whether datagrams begin with 1200 bytes and grow by path MTU discovery (RFC 8899).
     pub discovers_mtu: bool,
     /// Flow control windows of connection and stream, bytes.
     pub receive_window: u64,
-    /// Number of packets per ACK that the sender requests (draft-ietf-quic-ack-frequency). With 2, the receiver's own
-    /// rule (RFC 9000 §13.2.2), the sender requests nothing.
+    /// Number of packets per ACK that the sender requests (draft-ietf-quic-ack-frequency). The sender requests nothing
+    /// if this number is 2, which is the receiver's default (RFC 9000 §13.2.2).
     pub packets_per_ack: u32,
     /// Longest delay of an ACK that the sender requests, if [`Settings::packets_per_ack`] is not 2.
     pub max_ack_delay: Duration,
-    /// Number of later packets that arrive before a packet counts as lost (RFC 9002 §6.1.1).
+    /// Packet threshold for loss detection: number of later packets whose arrival makes a packet count as lost (RFC
+    /// 9002 §6.1.1).
     pub packet_threshold: u32,
 }
 

@@ -1,4 +1,4 @@
-//! noq: a QUIC library that began as a copy of quinn and obeys the pacing rate of its congestion control.
+//! noq: a fork of the QUIC library quinn that obeys the pacing rate of its congestion control.
 
 use super::{
     ControlFrom, Library, MAX_ACK_DELAY, MTU_DISCOVERY, PACKET_THRESHOLD, PACKETS_PER_ACK, RECEIVE_WINDOW,
