@@ -23,7 +23,7 @@ class Ack:
     @property
     def app_limited(self, /) -> bool:
         """
-        Whether the application limits the rate sample: the path may be faster.
+        Whether the application limits the rate sample, so that the path may be faster than the sample.
         """
     @property
     def collects(self, /) -> bool:
@@ -33,8 +33,8 @@ class Ack:
     @property
     def credit_bytes(self, /) -> int:
         """
-        Window credit of this ACK by the scenario's ACK counting, bytes; 0 for a duplicate ACK, during recovery and if
-        `held`.
+        Window credit of this ACK by the scenario's ACK counting, bytes; 0 for a duplicate ACK, during recovery, and if
+        `held` is true.
         """
     @property
     def delivered_bytes(self, /) -> int:
@@ -500,9 +500,9 @@ class Scenario:
     """
     def __new__(cls, /, source: str, name: str | None = None, changes: SupportsGetItem[int, tuple[str, str]] = ..., strategies: SupportsGetItem[int, tuple[str, str, Any]] = ...) -> Scenario:
         """
-        `source` is a ready path's name, a file or a line of text. With `name`, `source` is the text of a document.
-        `changes` are single values. `strategies` are additional mechanisms: seam, name, and the object that is copied
-        for each use.
+        `source` is a ready path's name, a file or a one-line scenario. If `name` is given, `source` is the text of a
+        document. `changes` are changes of single values. `strategies` are additional mechanisms: seam, name, and the
+        object that is copied for each use.
         """
     @property
     def duration_s(self, /) -> float:
@@ -603,12 +603,12 @@ class Start:
 @final
 class Sweep:
     """
-    A sweep in progress and the only writer of its store until closed.
+    A sweep in progress. Until closed, the sweep is the only writer of its store.
     """
     def __new__(cls, /, scenario: Scenario, keys: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], store: str | PathLike[str], runs: SupportsIndex | None = None, until: SupportsFloat | SupportsIndex | None = None, metrics: SupportsGetItem[int, str] = ..., seed: SupportsIndex | None = None, shard: tuple[SupportsIndex, SupportsIndex] = ...) -> Sweep:
         """
         Begins or continues a sweep in this store: every combination of the values of `keys`, each run `runs` times, or
-        `until` the means of `metrics` have this precision.
+        until the means of `metrics` have the precision `until`.
         """
     def abandon(self, /, digest: str, seed: SupportsIndex, why: str) -> None:
         """
@@ -649,7 +649,7 @@ class Sweep:
         """
     def work(self, /, jobs: SupportsIndex | None = None, on_progress: Any | None = None) -> None:
         """
-        Does all runs on threads of this machine; calls `on_progress` periodically. Ctrl-C interrupts.
+        Performs all runs on threads of this machine; calls `on_progress` periodically. Ctrl-C interrupts.
         """
 
 @final
@@ -707,7 +707,7 @@ class UplinkCounts:
 
 def compare(scenario: Scenario, vary: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], runs: SupportsIndex | None = None, seed: SupportsIndex | None = None, jobs: SupportsIndex | None = None, metrics: SupportsGetItem[int, str] = ..., against: SupportsGetItem[int, tuple[str, str]] = ...) -> Comparison:
     """
-    Runs every combination of the values in paired runs: all combinations have the same losses.
+    Runs every combination of the values in paired runs: with the same seed, all combinations have the same losses.
     """
 
 def mechanisms() -> list[tuple[str, str, str, str]]:
@@ -737,8 +737,8 @@ def run(scenario: Scenario, runs: SupportsIndex | None = None, seed: SupportsInd
 
 def run_orders(orders: SupportsGetItem[int, tuple[str, str, SupportsIndex]], strategies: SupportsGetItem[int, tuple[str, str, Any]] = ...) -> bytes:
     """
-    Does runs for a sweep in another process; returns the bytes for `Sweep.store_results`. `strategies` are additional
-    mechanisms: seam, name, and the object that is copied for each use.
+    Performs runs for a sweep in another process. Returns the bytes for `Sweep.store_results`. `strategies` are
+    additional mechanisms: seam, name, and the object that is copied for each use.
     """
 
 def schema() -> str:
