@@ -1,11 +1,11 @@
-//! Content of the figures in a report.
+//! Content of a report's figures.
 
 use lasthop_stats::Estimate;
 
 /// A plot: labelled axes with units, and curves.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Figure {
-    /// Anchor and file name: `fig7`.
+    /// Anchor and file name of the figure, such as `fig7`.
     pub id: String,
     /// Title above the plot.
     pub title: String,
@@ -19,21 +19,21 @@ pub struct Figure {
     pub x_log: bool,
     /// Whether the y axis is logarithmic.
     pub y_log: bool,
-    /// Names of the positions 1, 2, … on a categorical x axis; empty for a numeric axis. On a categorical axis, lines
-    /// never join the points.
+    /// Names of the positions 1, 2, … on a categorical x axis. The list is empty for a numeric axis. On a categorical
+    /// axis, no line joins the points.
     pub x_categories: Vec<String>,
-    /// Ends of the x axis; by default the outermost points. No point may lie outside.
+    /// Ends of the x axis. The default is the outermost points. All points must lie between these ends.
     pub x_range: Option<[f64; 2]>,
-    /// Smallest and largest possible value of the quantity (0 and 1 for a share, 0 and infinity for a rate). Neither
-    /// the axis nor an interval exceeds these values.
+    /// Smallest and largest possible value of the quantity: 0 and 1 for a share, 0 and infinity for a rate. Neither the
+    /// axis nor an interval is drawn beyond these values.
     pub y_bounds: Option<[f64; 2]>,
-    /// Whether each curve is drawn in its own panel, because the curves overlap.
+    /// Whether each curve is drawn in its own panel. This setting is meant for curves that overlap.
     pub panels: bool,
     /// Whether bars from zero are drawn below the points of a categorical x axis.
     pub bars: bool,
-    /// Command that computes the figure: `lasthop reproduce saad`; may be empty.
+    /// Command that computes the figure, such as `lasthop reproduce saad`. The text may be empty.
     pub source: String,
-    /// Curves.
+    /// Curves of the figure.
     pub curves: Vec<Curve>,
 }
 
@@ -53,28 +53,29 @@ pub struct Curve {
 pub enum CurveKind {
     /// Our measurements, drawn with intervals.
     Measured,
-    /// Time series, drawn as a line without markers or intervals.
+    /// Time series, drawn as a line without markers and intervals.
     Line,
     /// Step function of time.
     Steps,
-    /// Second curve of the preceding series, such as ssthresh for cwnd: a dotted line of the same colour.
+    /// Second curve of the preceding series, such as ssthresh for cwnd. The curve is a dotted line in the colour of
+    /// that series.
     Bound,
     /// Single events, drawn as small markers.
     Dots,
     /// The paper's numbers, drawn as markers.
     Published,
-    /// Numbers of another program, drawn as markers with intervals.
+    /// Numbers of a program other than Lasthop, drawn as markers with intervals.
     Other,
 }
 
 impl CurveKind {
-    /// Whether the curve shows our numbers, not those of a paper or another program.
+    /// Whether the curve shows Lasthop's numbers. The numbers of a paper or of a different program are not Lasthop's.
     pub const fn is_ours(self) -> bool {
         !matches!(self, CurveKind::Published | CurveKind::Other)
     }
 
-    /// Whether the curve is a series of Lasthop's results with a colour of its own. [`CurveKind::Bound`] has no colour of
-    /// its own: it uses the colour of another series.
+    /// Whether the curve is a series of Lasthop's results with a colour of its own. [`CurveKind::Bound`] is no such
+    /// series, because it has the colour of the preceding series.
     pub const fn is_series(self) -> bool {
         self.is_ours() && !matches!(self, CurveKind::Bound)
     }
@@ -83,21 +84,21 @@ impl CurveKind {
 /// A point with an optional interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Abscissa.
+    /// Position on the x axis.
     pub x: f64,
-    /// Ordinate.
+    /// Position on the y axis.
     pub y: f64,
-    /// 95 % interval of the ordinate.
+    /// 95 % interval of `y`. `None` if the point has no interval.
     pub ci95: Option<[f64; 2]>,
 }
 
 impl Point {
-    /// A point without an interval.
+    /// Returns a point without an interval.
     pub fn exact(x: f64, y: f64) -> Point {
         Point { x, y, ci95: None }
     }
 
-    /// A mean with its interval.
+    /// Returns a point that shows a mean with its interval.
     pub fn of(x: f64, estimate: &Estimate) -> Point {
         Point { x, y: estimate.mean, ci95: estimate.ci95 }
     }

@@ -1,12 +1,16 @@
-//! Drawing of figures, shared by the lab page and all reports.
+//! Drawing of figures for the lab page and for all reports.
 //!
-//! * [`figure`]: content of a plot; [`time_series`]: plots over time, for one run or several.
-//! * [`plot`]: SVG of a figure; works without scripts, in light and dark pages, and in print.
-//! * [`segments`]: a flow's segments and ACKs for the time-sequence graph; [`packed`]: their text encoding.
-//! * [`STYLE`]: style sheet. [`SCRIPTS`]: scripts that save plots as pictures and draw the time-sequence graph.
+//! * [`figure`]: content of a plot.
+//! * [`time_series`]: plots over time, for one run or several runs.
+//! * [`plot`]: SVG of a figure. The SVG works without scripts, in light and dark pages, and in print.
+//! * [`segments`]: a flow's segments and ACKs for the time-sequence graph.
+//! * [`packed`]: text encoding of segments and ACKs.
+//! * [`STYLE`]: style sheet of plots.
+//! * [`SCRIPTS`]: scripts that save plots as pictures and draw the time-sequence graph.
 //!
-//! This crate uses no plot library. With `plotters`, colours, text sizes and widths are fixed, and four curves of eight
-//! points take 22 kB instead of 4 kB. Plots of web libraries (uPlot, ECharts) need scripts, and print as bitmaps.
+//! This crate uses no plot library. The library `plotters` fixes colours, text sizes and widths, and its SVG of four
+//! curves of eight points takes 22 kB instead of 4 kB. Plots of web libraries (uPlot, ECharts) need scripts and print
+//! as bitmaps.
 
 pub mod figure;
 pub mod packed;
@@ -14,7 +18,7 @@ pub mod plot;
 pub mod segments;
 pub mod time_series;
 
-/// Style sheet of plots; the page defines `--paper`, `--ink`, `--muted`, `--grid` and `--c1` to `--c6`.
+/// Style sheet of plots. The page must define `--paper`, `--ink`, `--muted`, `--grid` and `--c1` to `--c6`.
 pub const STYLE: &str = include_str!("../web/plot.css");
 
 /// Script that saves plots as pictures.

@@ -1,19 +1,19 @@
 //! Compact text encoding of segments for a page. The function `unpackedSegments` in `sequence.js` decodes the text.
 //!
-//! Times are rounded to microseconds; byte numbers are exact. Each value is predicted by the previous value, or by the
-//! end of the previous segment. The difference from the prediction is zigzag-encoded and written as a varint: groups of
-//! seven bits, the lowest group first. The bytes are written in base64. A segment with its ACK takes about 15
-//! characters; columns of `f64` would take 107.
+//! Times are rounded to microseconds. Byte numbers are exact. Each value is predicted from the previous value, or from
+//! the end of the previous segment. The difference from the prediction is zigzag-encoded and written as a varint:
+//! groups of seven bits, the lowest group first. The bytes are written in base64. A segment with its ACK takes about 15
+//! characters. Columns of `f64` would take 107 characters.
 
 use crate::segments::Segments;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-/// Encodes the number of segments, the segments, the number of ACKs, the ACKs, the number of events, and the events.
+/// Encodes segments, ACKs and events. The number of entries precedes each of these three lists.
 ///
-/// A segment consists of send time, first byte, length, delay + 1 (0 if not delivered), fate + 2, pipe + 1 (0 if none)
-/// and reason + 1. An ACK consists of arrival time, acknowledged byte, and distance to the end of the first SACK block
-/// (-1 without a block). An event consists of time and kind.
+/// A segment consists of send time, first byte, length, delay + 1 (0 if the segment was not delivered), fate + 2, pipe
+/// + 1 (0 if no pipe is known) and reason + 1. An ACK consists of arrival time, acknowledged byte, and distance from
+/// this byte to the end of the first SACK block (-1 without a block). An event consists of time and kind.
 pub fn packed(segments: &Segments) -> String {
     let mut out = VarintBytes(Vec::new());
     let [sent, start, length, arrived, fate, pipe, reason] = &segments.data;
@@ -70,8 +70,8 @@ mod tests {
 
     #[test]
     fn numbers_are_as_protocol_buffers_write_them() {
-        // The document "Encoding" of Protocol Buffers says: 0, -1, 1, -2 become 0, 1, 2, 3 ("Signed integers"), and 150
-        // is encoded as 96 01 ("Base 128 varints").
+        // The expected bytes follow from the document "Encoding" of Protocol Buffers. 0, -1, 1, -2 become 0, 1, 2, 3
+        // ("Signed integers"), and 150 is encoded as 96 01 ("Base 128 varints").
         let mut out = VarintBytes(Vec::new());
         [0, -1, 1, -2, 75].into_iter().for_each(|value| out.put(value));
         assert_eq!(out.0, [0, 1, 2, 3, 0x96, 0x01]);
@@ -87,7 +87,7 @@ mod tests {
         }
         let letters = packed(&segments).len();
         // A segment takes seven bytes, and three bytes take four characters. The first segment and the counts take a
-        // few more.
+        // few additional bytes.
         assert!((934..960).contains(&letters), "{letters}");
     }
 }

@@ -1,4 +1,5 @@
-//! A flow's segments and ACKs for the time-sequence graph, which resembles tcptrace's graph of a capture at the sender.
+//! Segments and ACKs of a flow for the time-sequence graph. The graph resembles tcptrace's graph of a capture at the
+//! sender.
 
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_base::Time;
@@ -9,13 +10,15 @@ use lasthop_tcp::Event;
 use lasthop_tcp::event::Reason;
 use lasthop_wire::{Body, Flags, FlowId, Packet, Segment};
 
-/// Values in the column `fate` for segments that were not lost.
+/// Value in the column `fate` for a segment that arrived.
 const ARRIVED: f64 = -1.0;
+/// Value in the column `fate` for a segment that neither arrived nor was lost.
 const UNFINISHED: f64 = -2.0;
 
+/// Value in the column `reason` for a first transmission.
 const FIRST_TIME: f64 = -1.0;
 
-/// Reasons for retransmissions. The column `reason` holds an index into this list.
+/// Reasons for retransmissions. The column `reason` holds an index of this list.
 pub const REASONS: [Reason; 11] = [
     Reason::FastRetransmit,
     Reason::Hole,
@@ -30,49 +33,53 @@ pub const REASONS: [Reason; 11] = [
     Reason::Handshake,
 ];
 
-/// Part of a run to record.
+/// Part of a run that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordingWindow {
-    /// Start, s.
+    /// Start of the part, s.
     pub from_s: f64,
-    /// End, s.
+    /// End of the part, s.
     pub to_s: f64,
-    /// Largest number of segments and ACKs.
+    /// Largest number of segments and ACKs together.
     pub most: usize,
 }
 
-/// Recorded segments, ACKs and events of a flow, in columns.
+/// Recorded segments, ACKs and events of a flow. Each is a list of columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segments {
-    /// Segments in sending order ([`Segments::DATA`]).
+    /// Columns of segments, whose names are in [`Segments::DATA`]. The rows are in sending order.
     pub data: [Vec<f64>; 7],
-    /// ACKs in sending order ([`Segments::ACKS`]).
+    /// Columns of ACKs, whose names are in [`Segments::ACKS`]. The rows are in sending order.
     pub acks: [Vec<f64>; 3],
-    /// Starts and ends of recoveries, and timeouts ([`Segments::EVENTS`]).
+    /// Columns of events, whose names are in [`Segments::EVENTS`]. Events are starts and ends of recoveries, and
+    /// timeouts.
     pub events: [Vec<f64>; 2],
-    /// Time up to which the record is complete, s: the end of the window, or the time of the first omitted segment or
-    /// ACK.
+    /// Time up to which the record is complete, s. This is the end of the recorded part, or the time of the first
+    /// omitted segment or ACK.
     pub to_s: f64,
 }
 
 impl Segments {
-    /// Columns of segments: send time (s), first byte, length (bytes), and arrival time (s) or NaN. Then fate (-1:
-    /// arrived, -2: neither arrived nor lost, otherwise the number of the `LossReason`), and pipe of the loss or NaN.
-    /// The last column is the reason of the retransmission (number of the [`Reason`]), or -1 for a first transmission.
+    /// Names of the columns of segments. The columns are send time (s), first byte, length (bytes), and arrival time
+    /// (s) or NaN. The next columns are fate (-1: arrived, -2: neither arrived nor lost, otherwise the number of the
+    /// `LossReason`), and pipe of the loss or NaN. A pipe is one direction of a link. The last column is the number of
+    /// the [`Reason`] of a retransmission, or -1 for a first transmission.
     pub const DATA: [&'static str; 7] = ["sent_s", "start", "length", "arrived_s", "fate", "pipe", "reason"];
-    /// Columns of ACKs: arrival time (s), acknowledged byte, and end of the first SACK block or NaN.
+    /// Names of the columns of ACKs: arrival time (s), acknowledged byte, and end of the first SACK block or NaN.
     pub const ACKS: [&'static str; 3] = ["time_s", "acked", "sacked"];
-    /// Columns of events: time (s) and kind (0: recovery begins, 1: recovery ends, 2: timeout).
+    /// Names of the columns of events: time (s) and kind (0: recovery begins, 1: recovery ends, 2: timeout).
     pub const EVENTS: [&'static str; 2] = ["time_s", "kind"];
 
-    /// Interval to show first, s: the time around the first loss, or the beginning if nothing is lost.
+    /// Returns the time interval that is shown first, s. The interval is around the first loss. If no segment is lost,
+    /// the interval is at the beginning of the run.
     pub fn first_view(&self) -> [f64; 2] {
         let lost = self.data[4].iter().position(|fate| *fate >= 0.0);
         let middle = lost.map_or(0.5, |at| self.data[0][at]);
         [(middle - 0.4).max(0.0), middle + 1.1]
     }
 
-    /// Curve of the first transmissions in an interval, with a point at each segment's first byte, kB.
+    /// Returns the curve of the first transmissions in a time interval. Each segment is a point at its first byte, in
+    /// kB.
     pub fn sent(&self, [from, to]: [f64; 2], name: String) -> Curve {
         let [sent, start, .., reason] = &self.data;
         let recorded = (0..sent.len()).filter(|at| (from..=to).contains(&sent[*at]) && reason[*at] < 0.0);
@@ -80,7 +87,8 @@ impl Segments {
         Curve { name, kind: CurveKind::Dots, points }
     }
 
-    /// Figure of the first view. Points show sent, retransmitted and lost segments at their first byte, and ACKs, kB.
+    /// Returns the figure of the first view. Points show sent, retransmitted and lost segments at their first byte, and
+    /// ACKs at the acknowledged byte, in kB.
     pub fn figure(&self, title: &str) -> Figure {
         let [from, to] = self.first_view();
         let [sent, start, _, _, fate, _, reason] = &self.data;
@@ -107,7 +115,7 @@ impl Segments {
     }
 }
 
-/// Index of the flow to observe: the first TCP flow, or the first flow if none is TCP.
+/// Returns the index of the flow to observe: the first TCP flow, or the first flow if no flow is TCP.
 pub fn observed_flow(scenario: &Scenario) -> usize {
     scenario.flows.iter().position(Flow::is_tcp).unwrap_or(0)
 }
@@ -115,7 +123,7 @@ pub fn observed_flow(scenario: &Scenario) -> usize {
 /// Observer that records one flow's segments and ACKs.
 pub struct SegmentRecorder {
     flow: FlowId,
-    /// Number of links on the forward and on the return route of each flow.
+    /// Numbers of links on each flow's routes: forward route, and return route.
     hops: Vec<[usize; 2]>,
     window: RecordingWindow,
     histories: PacketHistories,
@@ -125,7 +133,7 @@ pub struct SegmentRecorder {
     first: Option<u32>,
     highest_start: u64,
     acked: u64,
-    /// Time of the first segment or ACK that was omitted for lack of space, s.
+    /// Time of the first segment or ACK that was omitted because the record was full, s.
     full_at: Option<f64>,
 }
 
@@ -146,12 +154,12 @@ impl SegmentRecorder {
         }
     }
 
-    /// Returns the records after the end of the run.
+    /// Returns the recorded segments, ACKs and events. The run must have ended.
     pub fn finish(mut self) -> Segments {
         while let Some(history) = self.histories.pop_first() {
             self.record(&history);
         }
-        // A retransmission event belongs to the segment with the same send time and first byte.
+        // A retransmission event belongs to the segment with the same send time and the same first byte.
         let reason = |sent: f64, start: f64| {
             let from = self.retransmitted.partition_point(|(at, ..)| at.as_secs() < sent);
             let same = self.retransmitted[from..].iter().take_while(|(at, ..)| at.as_secs() <= sent);
@@ -253,7 +261,7 @@ impl Observer for SegmentRecorder {
         }
     }
 
-    /// Only copies of ACKs are recorded, because the sender does not see copies of its segments.
+    /// Copies of segments are not recorded, because the sender does not see these copies. Copies of ACKs are recorded.
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         if copy.flow == self.flow && !copy.forward {
             self.histories.on_copy(now, pipe, copy);
@@ -269,7 +277,7 @@ impl Observer for SegmentRecorder {
             Event::RecoveryLeft { .. } => 1.0,
             Event::TimedOut { .. } => 2.0,
             Event::Retransmitted { range, reason } => {
-                // The event counts the SYN as byte 0, so that data bytes start at 1.
+                // In the event, the SYN is byte 0, and the first data byte is byte 1.
                 self.retransmitted.push((now, range.start.saturating_sub(1), *reason));
                 return;
             }
@@ -280,8 +288,9 @@ impl Observer for SegmentRecorder {
     }
 }
 
-/// Offset in the byte stream of the 32-bit sequence number `number`. Sequence numbers wrap, so that the
-/// result is the matching offset nearest to `around`. `first` is the sequence number of offset 0.
+/// Returns the offset in the byte stream that belongs to the 32-bit sequence number `number`. Sequence numbers wrap
+/// around. Several offsets therefore match, and the offset nearest to `around` is returned. `first` is the sequence
+/// number of offset 0.
 pub fn offset(first: u32, around: u64, number: u32) -> u64 {
     let difference = number.wrapping_sub(first).wrapping_sub(around as u32) as i32;
     around.saturating_add_signed(i64::from(difference))
@@ -312,8 +321,8 @@ mod tests {
 
     const ALL: RecordingWindow = RecordingWindow { from_s: 0.0, to_s: 1e9, most: 100_000 };
 
-    /// The scenario drops segments 14, 24, 26 and 28 (Fall and Floyd 1996). According to
-    /// docs/explanation/loss-recovery-in-pictures.md, 232 segments are delivered after 5 s.
+    /// The scenario drops segments 14, 24, 26 and 28 (Fall and Floyd 1996). In
+    /// docs/explanation/loss-recovery-in-pictures.md, 232 segments have been delivered after 5 s.
     #[test]
     fn drop_patterns_show_which_segments_were_lost_and_sent_again() {
         let segments = recorded("drop-patterns", ALL);

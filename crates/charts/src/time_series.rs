@@ -1,20 +1,22 @@
-//! Figures over time, which show one run or several in one picture.
+//! Figures over time. A figure shows one run, or several runs in one picture.
 
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{FlowSample, QueueSample};
 
-/// Largest number of runs in a figure for which a second, dotted curve is drawn.
+/// Largest number of runs in a figure for which each run has a second, dotted curve.
 const MAX_PAIRS: usize = 4;
-/// A slow start threshold counts as unset if it exceeds the highest window by more than this factor.
+/// Factor for slow start thresholds. A threshold counts as unset if it exceeds the highest congestion window by more
+/// than this factor.
 const FAR_ABOVE: u64 = 4;
-/// Usual averaging time of goodput, s. `SHARES` limits this time to shares of the run's duration.
+/// Usual averaging time of goodput, s.
 const AVERAGED_S: f64 = 1.0;
+/// Smallest and largest averaging time of goodput, as shares of the run's duration.
 const SHARES: [f64; 2] = [0.01, 0.05];
 
 /// Samples of a flow in one run.
 #[derive(Clone, Debug)]
 pub struct FlowSeries {
-    /// Name of the run, for pictures that show several runs.
+    /// Name of the run. Pictures of several runs show this name.
     pub name: String,
     /// Samples in time order.
     pub samples: Vec<FlowSample>,
@@ -27,20 +29,20 @@ impl FlowSeries {
         FlowSeries { name: name.to_owned(), samples: its.copied().collect() }
     }
 
-    /// Bytes delivered up to each sample, as pairs of time (s) and bytes.
+    /// Returns the number of bytes that were delivered up to each sample, as pairs of time (s) and bytes.
     pub fn delivered(&self) -> Vec<(f64, u64)> {
         self.samples.iter().map(|sample| (sample.time.as_secs(), sample.delivered_bytes)).collect()
     }
 }
 
-/// Averaging time of goodput in a run of `duration_s`, s.
+/// Returns the averaging time of goodput, s. `duration_s` is the duration of the run, s.
 pub fn averaged_s(duration_s: f64) -> f64 {
     let [least, most] = SHARES.map(|share| share * duration_s);
     AVERAGED_S.clamp(least, most.max(least))
 }
 
-/// Figure of goodputs, averaged over the preceding `span_s` seconds. `amounts` are named curves of cumulative bytes:
-/// pairs of time (s) and bytes.
+/// Returns the figure of goodputs. Each goodput is averaged over the preceding `span_s` seconds. `amounts` holds named
+/// curves of cumulative bytes: pairs of time (s) and bytes.
 pub fn goodput(amounts: &[(String, Vec<(f64, u64)>)], span_s: f64) -> Figure {
     let curve = |(name, amounts): &(String, Vec<(f64, u64)>)| Curve {
         name: name.clone(),
@@ -51,8 +53,8 @@ pub fn goodput(amounts: &[(String, Vec<(f64, u64)>)], span_s: f64) -> Figure {
     figure("goodput", "Goodput", &caption, "kbit/s", amounts.iter().map(curve).collect())
 }
 
-/// Mean rates (kbit/s) over the preceding `span_s` seconds, or fewer at the beginning. `amounts` are pairs of time (s)
-/// and cumulative bytes.
+/// Returns mean rates (kbit/s) over the preceding `span_s` seconds. At the beginning, the mean covers only the time
+/// since the first sample. `amounts` holds pairs of time (s) and cumulative bytes.
 fn rates(amounts: &[(f64, u64)], span_s: f64) -> Vec<Point> {
     let mut from = 0;
     let mut points = Vec::with_capacity(amounts.len());
@@ -66,7 +68,7 @@ fn rates(amounts: &[(f64, u64)], span_s: f64) -> Vec<Point> {
     points
 }
 
-/// Figure of the congestion window, and of ssthresh unless it is far above the window.
+/// Returns the figure of the congestion window, and of ssthresh while it is not far above the window.
 pub fn window(flow_series: &[FlowSeries]) -> Figure {
     let cwnd = |sample: &FlowSample| Some(sample.cwnd_bytes as f64 / 1e3);
     let curves = pairs(flow_series, ("cwnd", cwnd), |series| {
@@ -80,7 +82,7 @@ pub fn window(flow_series: &[FlowSeries]) -> Figure {
     figure("window", "Congestion window", caption, "kB", curves)
 }
 
-/// Figure of the smoothed RTT and the retransmission timeout.
+/// Returns the figure of the smoothed RTT and the retransmission timeout.
 pub fn round_trips(flow_series: &[FlowSeries]) -> Figure {
     let curves = pairs(flow_series, ("SRTT", |sample: &FlowSample| sample.srtt_ms), |_| {
         ("RTO", |sample: &FlowSample| sample.srtt_ms.map(|_| sample.rto_ms))
@@ -89,7 +91,7 @@ pub fn round_trips(flow_series: &[FlowSeries]) -> Figure {
     figure("rtt", "Round-trip time", caption, "ms", curves)
 }
 
-/// Figure of the bytes in flight as the sender counts them.
+/// Returns the figure of the bytes in flight, as the sender counts these bytes.
 pub fn in_flight(flow_series: &[FlowSeries]) -> Figure {
     let of = |sample: &FlowSample| Some(sample.in_flight_bytes as f64 / 1e3);
     let curve = |series: &FlowSeries| {
@@ -100,26 +102,26 @@ pub fn in_flight(flow_series: &[FlowSeries]) -> Figure {
     figure("flight", "In flight", caption, "kB", flow_series.iter().map(curve).collect())
 }
 
-/// Number of packets that wait in one direction of a link, as points over time.
+/// Returns the number of packets that wait in one direction of a link, as points over time.
 pub fn waiting(samples: &[QueueSample], link: usize, is_down: bool) -> Vec<Point> {
     let of_this = samples.iter().filter(|sample| sample.link == link && sample.down == is_down);
     of_this.map(|sample| Point::exact(sample.time.as_secs(), f64::from(sample.packets))).collect()
 }
 
-/// Figure of queue lengths, from named curves.
+/// Returns the figure of queue lengths. `flow_series` holds named curves.
 pub fn queue(flow_series: Vec<(String, Vec<Point>)>) -> Figure {
     let curves = flow_series.into_iter().map(|(name, points)| Curve { name, kind: CurveKind::Steps, points });
     figure("queue", "Queue at the last hop", "Packets waiting.", "packets", curves.collect())
 }
 
-/// Restricts a figure to times between `from` and `to`, s.
+/// Restricts a figure to times from `from` to `to`, s.
 pub fn cut(mut figure: Figure, [from, to]: [f64; 2]) -> Figure {
     figure.curves.iter_mut().for_each(|curve| curve.points.retain(|point| (from..=to).contains(&point.x)));
     figure.x_range = Some([from, to]);
     figure
 }
 
-/// A figure over time.
+/// Returns a figure over time.
 pub fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<Curve>) -> Figure {
     Figure {
         id: id.to_owned(),
@@ -132,7 +134,7 @@ pub fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<C
     }
 }
 
-/// Curve of the values of a flow's samples; samples without a value are left out.
+/// Returns the curve of the values of a flow's samples. Samples without a value are omitted.
 pub fn curve(
     name: &str,
     kind: CurveKind,
@@ -143,8 +145,8 @@ pub fn curve(
     Curve { name: name.to_owned(), kind, points: points.collect() }
 }
 
-/// Two curves for each series, of which the second is dotted. If there are several series, the names of the curves
-/// contain the series' names.
+/// Returns two curves for each series. The second curve is dotted, and is omitted if the figure has too many series. If
+/// several series are given, the names of the curves contain the names of the series.
 fn pairs<B: Fn(&FlowSample) -> Option<f64>>(
     flow_series: &[FlowSeries],
     (first, of): (&str, impl Fn(&FlowSample) -> Option<f64>),

@@ -1,10 +1,10 @@
 //! Estimates of the time and memory that runs need, computed from the scenario before the runs start.
 //!
 //! # Estimate
-//! Time follows from the number of data packets that would fill the slowest link of each flow's route. Losses, windows
-//! and pauses reduce the real number of packets. From some hundred flows on, the state of the flows exceeds the
-//! processor's caches, so that a packet takes longer. Memory follows from the numbers of flows, runs and samples; packets
-//! in flight need little memory.
+//! The time follows from the number of data packets that would fill the slowest link of each flow's route. Losses,
+//! windows and pauses make the real number of packets smaller. With more than about a hundred flows, the state of the
+//! flows exceeds the processor's caches, and a packet takes longer. The memory follows from the numbers of flows, runs
+//! and samples. Packets in flight need little memory.
 
 use lasthop_base::{Duration, Time};
 use lasthop_net::service::Service;
@@ -12,25 +12,29 @@ use lasthop_scenario::{Flow, Link, Route, Scenario, Traffic, Transfer};
 use lasthop_sim::{FlowOutcome, FlowSample, LinkOutcome, QueueSample};
 use std::collections::BTreeMap;
 
-/// Simulated data packets (each with its ACK) per second and core with few flows; `lasthop bench` reaches 4.9 million.
+/// Number of simulated data packets per second and core in a run with few flows. The ACK of each packet is included.
+/// `lasthop bench` measures 4.9 million.
 const PACKETS_PER_S: f64 = 4e6;
-/// Number of flows whose state fits in the processor's caches.
+/// Largest number of flows whose state fits in the processor's caches.
 const CACHED_FLOWS: f64 = 100.0;
 
-/// Memory of a TCP flow, bytes: its record, its endpoints with scoreboards and timers, and its results. Measured as the
-/// peak of whole runs with 10,000 to 100,000 flows: 5.5 KB with Reno, 5.7 with CUBIC, 6.2 at 10 Gbit/s, 7.4 with BBR.
+/// Memory of a TCP flow, bytes: the flow's record, its endpoints with scoreboards and timers, and its results. Measured
+/// as the peak of whole runs with 10,000 to 100,000 flows: 5.5 KB with Reno, 5.7 KB with CUBIC, 6.2 KB at 10 Gbit/s,
+/// 7.4 KB with BBR.
 const FLOW_BYTES: f64 = 6e3;
-/// Memory of a finite transfer that has ended, bytes (2.2 KB measured with 30,000 and 100,000 transfers).
+/// Memory of a finite transfer that has ended, bytes. Measured: 2.2 KB with 30,000 and with 100,000 transfers.
 const ENDED_BYTES: f64 = 2.2e3;
-/// Memory of a flow with requests and responses, bytes: both ends send (12.0 KB measured with 10,000 flows).
+/// Memory of a flow with requests and responses, bytes. Such a flow has a sender at each end. Measured: 12.0 KB with
+/// 10,000 flows.
 const EXCHANGE_FLOW_BYTES: f64 = 12e3;
-/// Memory of a flow of datagrams, bytes (1.5 KB measured with 10,000 and 100,000 flows).
+/// Memory of a flow of datagrams, bytes. Measured: 1.5 KB with 10,000 and with 100,000 flows.
 const DATAGRAM_FLOW_BYTES: f64 = 1.5e3;
-/// Smallest number of flows for which connections of finite transfers exist only from their start to their end.
+/// Smallest number of flows at which the connection of a finite transfer exists only from the transfer's start to its
+/// end.
 const DEFERRED_FROM: usize = lasthop_sim::DEFER_FROM_FLOWS;
 
-/// Estimate of the data packets per second and core in a run with this number of flows. Measured relative to few flows:
-/// 0.55 with 1,000 flows, 0.3 to 0.4 with 10,000 to 100,000.
+/// Estimates the number of data packets per second and core in a run with this number of flows. Measured relative to a
+/// run with few flows: 0.55 with 1,000 flows, 0.3 to 0.4 with 10,000 to 100,000 flows.
 fn packets_per_s(flows: usize) -> f64 {
     PACKETS_PER_S / (1.0 + (flows as f64 / CACHED_FLOWS).max(1.0).log10())
 }
@@ -41,22 +45,22 @@ const HEADERS: f64 = 52.0;
 /// Cost of all runs of a command.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
-    /// Largest possible number of data packets in all runs.
+    /// Upper bound of the number of data packets in all runs.
     pub packets: f64,
     /// CPU time of these packets, s.
     pub cpu_s: f64,
-    /// Memory, bytes.
+    /// Peak memory, bytes.
     pub memory_bytes: f64,
 }
 
-/// Number of runs, and how they are executed.
+/// Number of runs, and conditions of their execution.
 #[derive(Clone, Copy, Debug)]
 pub struct RunPlan {
     /// Number of repetitions of each scenario.
     pub runs: usize,
-    /// Number of repetitions that run concurrently.
+    /// Number of repetitions that run at the same time.
     pub threads: usize,
-    /// Whether all outcomes are kept in memory until the end.
+    /// Whether all outcomes stay in memory until the end of the command.
     pub keeps_outcomes: bool,
     /// Number of repetitions of each scenario that are sampled over time.
     pub sampled: usize,
@@ -78,7 +82,7 @@ pub fn estimate<'a>(scenarios: impl Iterator<Item = &'a Scenario>, plan: RunPlan
     Cost { packets: all_packets, cpu_s, memory_bytes: plan.threads as f64 * running + kept }
 }
 
-/// Memory of a run, bytes.
+/// Estimates the memory of a run, bytes.
 fn running_bytes(scenario: &Scenario) -> f64 {
     let alive = if scenario.flows.len() >= DEFERRED_FROM { share_alive(scenario) } else { 1.0 };
     let bytes = |flow: &Flow| match &flow.traffic {
@@ -92,8 +96,8 @@ fn running_bytes(scenario: &Scenario) -> f64 {
     scenario.flows.iter().map(bytes).sum()
 }
 
-/// Share of the finite transfers that exist at the end of the period in which transfers begin: the part of their data
-/// that the slowest link cannot carry in this period.
+/// Estimates the share of finite transfers that are unfinished at the end of the period in which transfers begin. The
+/// share is the part of the transfers' data that the slowest link cannot carry in this period.
 fn share_alive(scenario: &Scenario) -> f64 {
     let (mut first, mut last) = (f64::INFINITY, 0.0_f64);
     let mut wanted: BTreeMap<(usize, bool), (f64, f64)> = BTreeMap::new();
@@ -125,8 +129,8 @@ fn sample_bytes(scenario: &Scenario) -> f64 {
     instants * (scenario.flows.len() * size_of::<FlowSample>() + queues * size_of::<QueueSample>()) as f64
 }
 
-/// Largest possible number of data packets of one run: the demand of the flows, limited by the slowest link
-/// of each route.
+/// Returns an upper bound of the number of data packets of one run: the demand of the flows, limited by the slowest
+/// link of each route.
 fn packets(scenario: &Scenario) -> f64 {
     let mut wanted: BTreeMap<(usize, bool), (f64, f64)> = BTreeMap::new();
     let capacities = capacities(scenario);
@@ -139,13 +143,15 @@ fn packets(scenario: &Scenario) -> f64 {
     wanted.values().map(|(wanted, carried)| wanted.min(*carried)).sum()
 }
 
-/// Numbers of bits that the two directions of each link can carry during the run: up, then down.
+/// Returns the number of bits that each direction of each link can carry during the run. The up direction is the first
+/// of each pair.
 fn capacities(scenario: &Scenario) -> Vec<[f64; 2]> {
     let of = |link: &Link| [&link.up, &link.down].map(|it| bits_carried(&it.service, scenario.duration));
     scenario.links.iter().map(of).collect()
 }
 
-/// Link direction of the route that can carry the fewest bits during the run, and the number of these bits.
+/// Returns the link direction of the forward route that can carry the fewest bits during the run, and the number of
+/// these bits.
 fn slowest(capacities: &[[f64; 2]], route: &Route) -> Option<((usize, bool), f64)> {
     let carried = route
         .there
@@ -165,7 +171,7 @@ fn bits_carried(service: &Service, duration: Duration) -> f64 {
     bits
 }
 
-/// Number of bits that a flow wants to send, and size of one packet in bits.
+/// Returns the number of bits that a flow wants to send, and the size of one packet in bits.
 fn demand(flow: &Flow, duration: Duration) -> (f64, f64) {
     match &flow.traffic {
         Traffic::Tcp { transfer, source, .. } => {
@@ -179,7 +185,7 @@ fn demand(flow: &Flow, duration: Duration) -> (f64, f64) {
                     let (bytes, payload) = (it.response as f64, f64::from(source.segment.max(1)));
                     it.most.map_or(f64::INFINITY, |most| most as f64 * bytes) * packet / payload
                 }
-                // A source without a rate sends as much as the links carry.
+                // A source without a rate sends as many bytes as the links can carry.
                 Transfer::Pauses(it) => match it.rate {
                     None => f64::INFINITY,
                     Some(rate) => rate.bps() as f64 / 8.0 * duration.as_secs(),
@@ -209,7 +215,8 @@ mod tests {
         let path = "profile=plain,rate=10Mbit/s,rtt=20ms,duration=120s,segment=1448bytes";
         assert!((of(path, ONE).packets - 1e5).abs() < 1.0);
         assert!((of(path, RunPlan { runs: 4, ..ONE }).packets - 4e5).abs() < 1.0);
-        // The path has two links in a row. The run sends a little less than the slower link (2 Mbit/s) could carry.
+        // The path has two links in a row. The run sends slightly fewer packets than the slower link (2 Mbit/s) could
+        // carry.
         let run = lasthop_sim::run(&Scenario::load("hasegawa").unwrap(), 1);
         let (sent, most) = (run.flows[0].source.data_sent as f64, of("hasegawa", ONE).packets);
         assert!(sent <= 1.05 * most && sent > 0.5 * most, "{sent} of {most}");
@@ -232,8 +239,8 @@ mod tests {
         assert!(sampled >= 1000.0 * size_of::<FlowSample>() as f64, "{sampled}");
     }
 
-    /// Ten thousand transfers of 10 KB, 0.8 Gbit, begin in 4 s. A link of 1 Gbit/s carries the transfers as they come. A
-    /// link of 0.1 Gbit/s carries half of their data in the 4 s (less headers).
+    /// Ten thousand transfers of 10 KB (0.8 Gbit in total) begin within 4 s. A link of 1 Gbit/s carries the transfers
+    /// as fast as they begin. A link of 0.1 Gbit/s carries half of the data in the 4 s, if headers are neglected.
     #[test]
     fn transfers_that_have_ended_need_less_memory() {
         let of = |rate: &str| {
@@ -245,7 +252,7 @@ mod tests {
         assert!((of("100Mbit/s") / half - 1.0).abs() < 0.05, "{}", of("100Mbit/s"));
     }
 
-    /// A packet takes twice as long with 1,000 flows as with 100, and three times as long with 10,000.
+    /// A packet takes twice as long with 1,000 flows as with 100 flows, and three times as long with 10,000 flows.
     #[test]
     fn many_flows_take_longer() {
         let of = |count: u64| {

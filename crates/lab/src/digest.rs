@@ -1,8 +1,9 @@
-//! Keys of stored results. A key is a digest of all inputs that determine the result.
+//! Keys of stored results. A key is a digest of all inputs on which the result depends.
 
 use sha2::{Digest, Sha256};
 
-/// Digest of the parts: the first half of their SHA-256, 32 hexadecimal digits.
+/// Returns the digest of the parts as 32 hexadecimal digits: the first half of a SHA-256. Each part is preceded by its
+/// length.
 pub fn key(parts: &[impl AsRef<[u8]>]) -> String {
     let mut digest = Sha256::new();
     for part in parts {
@@ -23,8 +24,8 @@ mod tests {
         assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
     }
 
-    /// The key of one empty part is the beginning of the SHA-256 of eight zero bytes, which encode the length 0. The
-    /// expected value comes from another program.
+    /// The key of one empty part is the first half of the SHA-256 of eight zero bytes, which encode the length 0. The
+    /// expected value was computed by a different program.
     #[test]
     fn it_is_the_beginning_of_a_sha_256() {
         assert_eq!(key(&[""]), "af5570f5a1810b7af78caf4bc70a660f");

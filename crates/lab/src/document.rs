@@ -6,27 +6,27 @@ use crate::overview::{Forest, Matrix};
 use crate::ranking::Ranking;
 use lasthop_charts::segments::Segments;
 
-/// A report: one page, or one page per chapter.
+/// A report. A report is written as one page, or as one page for each chapter.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Document {
     /// Title of the page.
     pub title: String,
-    /// Main result, shown before everything else.
+    /// Main result, shown at the top of the page.
     pub first_screen: Option<FirstScreen>,
     /// Introductory paragraph.
     pub introduction: String,
-    /// Chapters (one per paper in a reproduction).
+    /// Chapters. A reproduction has one chapter for each paper.
     pub chapters: Vec<Chapter>,
 }
 
 /// Main result of a report, on the first screen.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct FirstScreen {
-    /// Result in a sentence.
+    /// Main result in one sentence.
     pub sentence: String,
-    /// Most important numbers.
+    /// Most important numbers of the result.
     pub tiles: Vec<Tile>,
-    /// One figure, or two side by side.
+    /// One figure, or two figures side by side.
     pub figures: Vec<Figure>,
 }
 
@@ -35,16 +35,16 @@ pub struct FirstScreen {
 pub struct Tile {
     /// Name of the number.
     pub label: String,
-    /// Number with its interval: `1915 ± 12`.
+    /// Number with its interval, such as `1915 ± 12`.
     pub value: String,
-    /// Unit; may be empty.
+    /// Unit of the number. The text is empty if the number has no unit.
     pub unit: String,
 }
 
 /// A chapter.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Chapter {
-    /// Anchor in the page: `hasegawa`.
+    /// Anchor of the chapter in the page, such as `hasegawa`.
     pub id: String,
     /// Heading.
     pub title: String,
@@ -67,18 +67,19 @@ pub enum Block {
     Table(Table),
     /// Table in which the reader can choose other settings.
     Switched {
-        /// The table under the default setting, which is also shown without scripts.
+        /// The table under the default setting. A browser without scripts shows only this table.
         table: Table,
         /// Settings that the reader can choose instead.
         settings: Vec<TableSetting>,
     },
-    /// Table of chapters by themes. Each cell counts the verdicts on published numbers and claims.
+    /// Table with chapters as rows and themes as columns. Each cell counts the verdicts on published numbers and
+    /// claims.
     Matrix(Matrix),
-    /// Forest plot of measured against published numbers.
+    /// Forest plot that compares measured with published numbers.
     Forest(Forest),
     /// Ranking of candidates.
     Ranking(Ranking),
-    /// Preformatted text, which is collapsed until the reader opens it.
+    /// Preformatted text, collapsed until the reader opens it.
     Folded {
         /// Heading of the collapsed text.
         title: String,
@@ -87,7 +88,7 @@ pub enum Block {
     },
 }
 
-/// Time-sequence graphs, of which the reader selects one or several to show.
+/// Time-sequence graphs. The reader selects one or several of the graphs to show.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Sequence {
     /// Anchor of the block.
@@ -96,9 +97,9 @@ pub struct Sequence {
     pub title: String,
     /// Caption below the graph.
     pub caption: String,
-    /// Whether the graphs are to be compared. If so, the page first shows the first two graphs in one picture.
+    /// Whether the graphs are meant for comparison. If so, the page first shows the first two graphs in one picture.
     pub is_comparison: bool,
-    /// Graphs from which the reader can select: one for each compared case, or one for each flow.
+    /// Graphs to select from: one for each compared case, or one for each flow.
     pub runs: Vec<FlowSequence>,
 }
 
@@ -127,7 +128,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table in Markdown, without its caption.
+    /// Returns the table in Markdown, without its caption.
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
         let rule = self.columns.iter().map(|_| "---").collect();
@@ -142,7 +143,7 @@ impl Table {
 /// Setting that the reader can choose for a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableSetting {
-    /// Label of the setting: `delayed ACKs: on`.
+    /// Label of the setting, such as `delayed ACKs: on`.
     pub label: String,
     /// Cells that differ under this setting: row and column (from 0), and the new cell.
     pub cells: Vec<(usize, usize, Cell)>,
@@ -162,7 +163,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// The cell's text.
+    /// Returns the cell's text.
     pub fn text(&self) -> &str {
         match self {
             Cell::Text(text) | Cell::Number(text) => text,

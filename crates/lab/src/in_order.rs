@@ -1,4 +1,4 @@
-//! Runs jobs on several threads and returns their results in the order of the jobs.
+//! Runs jobs on several threads. Returns the results in the order of the jobs.
 
 use crate::runs::clock::VirtualClock;
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Jobs in progress. If this value is dropped, no further job starts; running jobs finish in the background.
+/// Jobs in progress. Dropping this value prevents the start of further jobs; running jobs finish in the background.
 pub struct InOrder<T> {
     results: Receiver<(usize, thread::Result<T>)>,
-    /// Results that arrived before the result of an earlier job.
+    /// Results of jobs for which the result of an earlier job is still missing.
     early: BTreeMap<usize, T>,
     next: usize,
     count: usize,
@@ -29,21 +29,22 @@ pub struct InOrder<T> {
 pub enum NextResult<T> {
     /// The next result.
     Item(T),
-    /// The next result is not finished yet.
+    /// The job of the next result has not finished.
     NotYet,
     /// All results have been returned.
     End,
 }
 
-/// Number of threads: `wanted`, or one per core if `None`, but at most one for each of the `pieces` jobs.
+/// Returns the number of threads: `wanted`, or one thread for each core if `wanted` is `None`. The number is at most
+/// the number of jobs, `pieces`.
 pub fn threads(wanted: Option<usize>, pieces: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
     wanted.unwrap_or_else(cores).min(pieces).max(1)
 }
 
 impl<T: Send + 'static> InOrder<T> {
-    /// Starts to call `work` with 0, 1, … `count` - 1 in this order, on [`threads`] threads. Fails if the system
-    /// provides no thread.
+    /// Starts to call `work` with 0, 1, … `count` - 1, in this order, on several threads. [`threads`] determines their
+    /// number from `wanted`. Fails if the system provides no thread.
     pub fn begin(
         count: usize,
         wanted: Option<usize>,
@@ -76,11 +77,11 @@ impl<T: Send + 'static> InOrder<T> {
         })
     }
 
-    /// Waits up to `wait` for the next result in order. Returns `NotYet` if no result arrives, or only
-    /// that of a later job.
+    /// Waits up to `wait` for the next result in order. Returns `NotYet` if no result arrives, or if only the result of
+    /// a later job arrives.
     ///
     /// # Panics
-    /// If a job panics.
+    /// Panics if a job panics.
     pub fn next_within(&mut self, wait: Duration) -> NextResult<T> {
         if self.next == self.count {
             return NextResult::End;
@@ -112,7 +113,7 @@ impl<T: Send + 'static> InOrder<T> {
         self
     }
 
-    /// Clock of the runs, if the jobs are runs.
+    /// Returns the virtual clock of the runs. Returns `None` if no clock is attached.
     pub fn clock(&self) -> Option<&VirtualClock> {
         self.clock.as_deref()
     }
@@ -122,17 +123,17 @@ impl<T: Send + 'static> InOrder<T> {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Number of finished jobs, including those whose results have not been returned yet.
+    /// Returns the number of jobs whose results have arrived, including results that have not been returned yet.
     pub fn finished(&self) -> usize {
         self.finished
     }
 
-    /// Number of jobs.
+    /// Returns the number of jobs.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Number of threads.
+    /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.threads
     }
@@ -190,8 +191,8 @@ mod tests {
         assert!(all(InOrder::begin(0, None, |index| index).unwrap()).is_empty());
     }
 
-    /// A result that arrives before the result of an earlier job is stored. The thread that computed it
-    /// continues with further jobs.
+    /// A result that arrives before the result of an earlier job is stored. The thread of the stored result continues
+    /// with further jobs.
     #[test]
     fn what_overtakes_waits() {
         let (release, gate) = channel::<()>();

@@ -1,34 +1,36 @@
-//! One published number or claim with our measurement. `lasthop reproduce --format json` prints these objects.
+//! One published number or claim, with our measurement. `lasthop reproduce --format json` prints these objects.
 
 use crate::stats::Estimate;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Name of the default reading, which follows only the paper's text and answers none of the paper's open questions.
+/// Name of the default reading. A reading is a set of answers to the paper's open questions. The default reading
+/// follows only the paper's text.
 pub const DEFAULT: &str = "default";
 
-/// Prefix of the item names of sensitivity rows. An entry `[[try]]` of `study.toml` repeats rows, each under
-/// one answer to an open question.
+/// Prefix of the item names of sensitivity rows. An entry `[[try]]` of `study.toml` repeats rows, each time with a
+/// different answer to an open question.
 pub const SENSITIVITY_PREFIX: &str = "sensitivity-";
 
 /// A published number, claim or point of a figure, with our measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Item {
-    /// Name of the paper: `hasegawa`.
+    /// Name of the paper, such as `hasegawa`.
     pub paper: String,
-    /// Name of the number or figure in the paper: `gain-mac`, `fig7`.
+    /// Name of the number or figure in the paper, such as `gain-mac` or `fig7`.
     pub item: String,
-    /// Curve or setting to which the number belongs.
+    /// Name of the curve or setting to which the number belongs.
     pub series: String,
-    /// Coordinates (`{"ber": 7e-5}`), and settings that differ from the defaults.
+    /// Coordinates of the row, which are axis values such as `{"ber": 7e-5}`, and settings that differ from the
+    /// defaults.
     pub x: Map<String, Value>,
-    /// Measured quantity: `goodput`.
+    /// Measured quantity, such as `goodput`.
     pub metric: String,
-    /// Unit: `kbit/s`.
+    /// Unit of the quantity, such as `kbit/s`.
     pub unit: String,
-    /// Published number; `None` for a point of a figure that the paper prints without a number.
+    /// Published number. `None` for a point of a figure if the paper prints no number for that point.
     pub published: Option<f64>,
-    /// Measured number; `None` if undefined.
+    /// Measured number. `None` if the number is undefined.
     #[serde(serialize_with = "finite")]
     pub measured: Option<f64>,
     /// 95 % interval of the measured number.
@@ -36,34 +38,34 @@ pub struct Item {
     pub ci95: Option<[f64; 2]>,
     /// Number of repetitions.
     pub runs: usize,
-    /// Verdict; `None` without a published number or claim.
+    /// Verdict. `None` if the paper publishes neither a number nor a claim.
     pub verdict: Option<Verdict>,
-    /// Deviation from the published number, as a percentage of that number; `None` if there is no such number or it is
-    /// 0.
+    /// Deviation of the measured number from the published number, as a percentage of the published number. `None` if
+    /// no number is published or the published number is 0.
     pub deviation_pct: Option<f64>,
     /// Largest accepted difference from the published number, in the row's unit.
     pub margin: Option<f64>,
-    /// Result of ns-2, if available, in the row's unit.
+    /// Result of ns-2, in the row's unit. `None` if ns-2 was not run for this row.
     pub ns2: Option<f64>,
     /// 95 % interval of the ns-2 result.
     pub ns2_ci95: Option<[f64; 2]>,
-    /// Answers to the paper's open questions: a reading such as `default` or `best`, or the single answer that is
-    /// tested.
+    /// Answers to the paper's open questions: the name of a reading, such as `default` or `best`, or the single answer
+    /// that the row tests.
     pub reading: String,
-    /// Cause of a verdict `differs` or `shape`: its kind and a sentence, from [`crate::study::causes`].
+    /// Cause of a verdict `differs` or `shape`: the kind of the cause, and a sentence, from [`crate::study::causes`].
     pub cause: Option<String>,
-    /// Command that demonstrates the cause, if there is one.
+    /// Command that demonstrates the cause. `None` if no such command exists.
     pub experiment: Option<String>,
     /// Note for the reader.
     pub note: String,
-    /// Probability of a deviation at least this large if the paper's number is right. `None` unless the paper's number
-    /// is compared with single runs.
+    /// Probability of a deviation at least this large if the paper's number is correct. `None` unless the paper's
+    /// number is compared with single runs.
     #[serde(skip)]
     pub chance: Option<f64>,
 }
 
 impl Item {
-    /// A row without published or measured values.
+    /// Returns a row without published and measured values.
     pub fn new(paper: &str, item: impl Into<String>, series: impl Into<String>) -> Item {
         Item {
             paper: paper.into(),
@@ -89,30 +91,32 @@ impl Item {
         }
     }
 
-    /// Whether the interval is so asymmetric about the measured number that `mean ± half width` would mislead.
+    /// Whether the interval is so asymmetric about the measured number that the form `mean ± half width` would be
+    /// misleading.
     pub fn is_skewed(&self) -> bool {
         let (Some(mean), Some([low, high])) = (self.measured, self.ci95) else { return false };
         let (half, middle) = ((high - low) / 2.0, (low + high) / 2.0);
         half.is_finite() && (mean - middle).abs() > 0.2 * half
     }
 
-    /// Whether the row belongs to the default reading, and does not test a single answer.
+    /// Whether the row belongs to the default reading. A row that tests a single answer does not belong to the default
+    /// reading.
     pub fn is_of_default(&self) -> bool {
         self.reading == DEFAULT && !self.item.starts_with(SENSITIVITY_PREFIX)
     }
 
-    /// Sets the quantity and its unit (empty for a share or a count).
+    /// Sets the quantity and its unit. The unit is empty for a share or a count.
     pub fn metric(self, metric: &str, unit: &str) -> Item {
         Item { metric: metric.into(), unit: unit.into(), ..self }
     }
 
-    /// Adds a coordinate.
+    /// Adds a coordinate, which is an axis value of the row.
     pub fn at(mut self, name: &str, value: impl Into<Value>) -> Item {
         self.x.insert(name.into(), value.into());
         self
     }
 
-    /// Sets the measured number, its interval and the number of repetitions; `None` changes nothing.
+    /// Sets the measured number, its interval and the number of repetitions. `None` leaves all three unchanged.
     pub fn measured(self, estimate: Option<Estimate>) -> Item {
         match estimate {
             Some(Estimate { mean, ci95, runs }) => Item { measured: Some(mean), ci95, runs, ..self },
@@ -120,8 +124,8 @@ impl Item {
         }
     }
 
-    /// Sets the result of a claim: its text, the share of points at which its mean holds, the number of points, and the
-    /// verdict.
+    /// Sets the result of a claim: its text, the share of points at which the means satisfy the claim, the number of
+    /// points, and the verdict.
     pub fn with_claim(self, words: &str, share: f64, points: usize, verdict: Verdict) -> Item {
         Item {
             metric: "share of points at which it holds".into(),
@@ -140,27 +144,27 @@ impl Item {
     }
 }
 
-/// Verdict on a published number ([`crate::study::class`]) or claim ([`crate::study::claim_verdict`]).
+/// Verdict on a published number ([`crate::study::class`]) or on a claim ([`crate::study::claim_verdict`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Numbers: the whole 95 % interval lies within the margin of the published number. Claims: the claim holds
-    /// significantly at all points.
+    /// For a number: the whole 95 % interval lies within the margin of the published number. For a claim: the claim
+    /// holds significantly at all points.
     Agrees,
-    /// Claims only: the means satisfy the claim at all points, but not significantly at every point.
+    /// Only for a claim: the means satisfy the claim at all points, but not significantly at every point.
     Shape,
-    /// Numbers: the whole interval lies outside of the margin. Claims: the claim fails significantly at one point or
-    /// more.
+    /// For a number: the whole interval lies outside the margin. For a claim: the claim fails significantly at one
+    /// point or more.
     Differs,
-    /// No number of repetitions decides: the published number comes from one run that varies too much, or the margin is
-    /// the spread of the paper's own runs.
+    /// No number of repetitions decides. The reason is either that the published number comes from one run that varies
+    /// too much, or that the margin is the spread of the paper's own runs.
     Undecidable,
     /// More repetitions are needed to decide.
     Inconclusive,
 }
 
 impl Verdict {
-    /// Word for the verdict in tables and JSON.
+    /// Returns the word for the verdict in tables and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::Agrees => "agrees",
@@ -171,7 +175,7 @@ impl Verdict {
         }
     }
 
-    /// Verdict as the predicate of a sentence that begins with `the row`.
+    /// Returns the verdict as the predicate of a sentence that begins with `the row`.
     pub const fn sentence(self) -> &'static str {
         match self {
             Verdict::Agrees => "agrees",

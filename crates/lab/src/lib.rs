@@ -1,13 +1,23 @@
-//! Everything around a simulation run: repetitions, confidence intervals, comparisons, papers, benchmarks and reports.
+//! Tools around a simulation run: repetitions, confidence intervals, comparisons, papers, benchmarks and reports.
 //!
-//! * [`repeat`]: repetitions on all cores. [`in_order`]: work on several threads whose results arrive in order.
-//! * [`stats`]: means with confidence intervals. [`change`]: changes between means.
-//! * [`runs`]: results of one scenario. [`compare`]: variants of a scenario, compared repetition by repetition.
-//!   [`mod@bench`]: benchmarks. [`cost`]: estimated time and memory of runs.
-//! * [`item`]: a published number with our measurement. [`papers`]: the papers, each of which is a folder.
-//! * [`trials`]: real TCP traffic under two conditions: simulated and emulated, or without and with the agent.
-//! * [`document`]: content of reports. [`figure`]: figures. [`overview`]: first screen. [`report`]: HTML.
-//! * [`digest`]: keys of stored results. [`progress`]: progress of long computations.
+//! * [`repeat`]: repetitions on all cores.
+//! * [`in_order`]: jobs on several threads, whose results are returned in the order of the jobs.
+//! * [`stats`]: means with confidence intervals.
+//! * [`change`]: changes between means.
+//! * [`runs`]: results of one scenario.
+//! * [`compare`]: variants of a scenario, compared repetition by repetition.
+//! * [`mod@bench`]: benchmarks.
+//! * [`cost`]: estimates of the time and memory of runs.
+//! * [`item`]: a published number with our measurement.
+//! * [`papers`]: the papers. Each paper is a folder.
+//! * [`trials`]: pairs of TCP measurements under two conditions, of which at least one has real traffic. The conditions
+//!   are simulated and emulated, or without and with the agent.
+//! * [`document`]: content of reports.
+//! * [`figure`]: figures.
+//! * [`overview`]: first screen of a report.
+//! * [`report`]: HTML of reports.
+//! * [`digest`]: keys of stored results.
+//! * [`progress`]: progress of long computations.
 
 pub mod advise;
 pub mod assertion;

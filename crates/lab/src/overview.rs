@@ -1,53 +1,55 @@
-//! First screen of a report: verdicts on each chapter's numbers and claims, and distances between our numbers and the
-//! published ones.
+//! First screen of a report: verdicts on the numbers and claims of each chapter, and distances of measured numbers from
+//! published numbers.
 
 use crate::item::Verdict;
 
-/// Table with a row for each chapter and a column for each theme.
+/// Table with one row for each chapter and one column for each theme.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Matrix {
-    /// Caption above the table or plot.
+    /// Caption above the table.
     pub caption: String,
-    /// Column headings: `mechanism`, `fairness`.
+    /// Column headings, such as `mechanism` or `fairness`.
     pub themes: Vec<String>,
     /// Rows.
     pub rows: Vec<MatrixRow>,
 }
 
-/// Row of a chapter.
+/// Row of the matrix for one chapter.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct MatrixRow {
     /// Title of the chapter.
     pub title: String,
-    /// Anchor of the chapter (its id).
+    /// Anchor of the chapter, which is the chapter's id.
     pub anchor: String,
-    /// Result of the reproduction in a sentence.
+    /// Result of the reproduction in one sentence.
     pub sentence: String,
     /// One cell for each theme.
     pub cells: Vec<MatrixCell>,
 }
 
-/// Verdicts of one chapter on one theme.
+/// Verdicts on the numbers and claims of one chapter that belong to one theme.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct MatrixCell {
-    /// Number of published numbers and claims for each verdict; all are 0 if the theme has none.
+    /// Number of published numbers and claims for each verdict. All counts are 0 if the theme has no number and no
+    /// claim.
     pub counts: VerdictCounts,
-    /// Anchor to link to: `<chapter>-<figure or heading>`, or the chapter's id; empty for no link.
+    /// Anchor to which the cell links: `<chapter>-<figure or heading>`, or the chapter's id. The anchor is empty if the
+    /// cell has no link.
     pub anchor: String,
 }
 
 /// Number of published numbers and claims for each verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct VerdictCounts {
-    /// Number of [`Verdict::Agrees`].
+    /// Number of verdicts [`Verdict::Agrees`].
     pub agrees: usize,
-    /// Number of [`Verdict::Shape`].
+    /// Number of verdicts [`Verdict::Shape`].
     pub shape: usize,
-    /// Number of [`Verdict::Undecidable`].
+    /// Number of verdicts [`Verdict::Undecidable`].
     pub undecidable: usize,
-    /// Number of [`Verdict::Inconclusive`].
+    /// Number of verdicts [`Verdict::Inconclusive`].
     pub inconclusive: usize,
-    /// Number of [`Verdict::Differs`].
+    /// Number of verdicts [`Verdict::Differs`].
     pub differs: usize,
 }
 
@@ -67,7 +69,7 @@ impl VerdictCounts {
         counts
     }
 
-    /// Verdicts with their counts, the best first.
+    /// Returns the verdicts with their counts, sorted from best to worst.
     pub fn each(&self) -> [(Verdict, usize); 5] {
         [
             (Verdict::Agrees, self.agrees),
@@ -78,52 +80,53 @@ impl VerdictCounts {
         ]
     }
 
-    /// Total of all counts.
+    /// Returns the sum of all counts.
     pub fn all(&self) -> usize {
         self.each().iter().map(|(_, count)| count).sum()
     }
 
-    /// The worst verdict that occurs; `None` if none occurs.
+    /// Returns the worst verdict with a count above 0. Returns `None` if all counts are 0.
     pub fn worst(&self) -> Option<Verdict> {
         self.each().into_iter().rev().find(|(_, count)| *count > 0).map(|(verdict, _)| verdict)
     }
 }
 
-/// Forest plot: distances of measured from published numbers, in units of the accepted margin.
+/// Forest plot: distances of measured numbers from published numbers, in units of the accepted margin.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Forest {
-    /// Caption above the table or plot.
+    /// Caption above the plot.
     pub caption: String,
-    /// One row for each number. Only the first 40 rows are drawn; further rows are only counted.
+    /// Rows, one for each published number. Only the first 40 rows are drawn. The report prints the number of rows that
+    /// are not drawn.
     pub rows: Vec<ForestRow>,
 }
 
-/// Row of a published number.
+/// Row of the forest plot for one published number.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ForestRow {
-    /// Name of the paper and the number: `hasegawa: largest gain of mac`.
+    /// Name of the paper and of the number, such as `hasegawa: largest gain of mac`.
     pub label: String,
-    /// Anchor to link to, as in [`MatrixCell`].
+    /// Anchor to which the row links. The form is the same as in [`MatrixCell`].
     pub anchor: String,
-    /// Distance in the default reading, which follows the paper's text only; `None` if undefined.
+    /// Distance in the default reading, which follows only the paper's text. `None` if the distance is undefined.
     pub default: Option<Distance>,
-    /// Distance under the best answers to open questions, if there are any.
+    /// Distance in the best reading, which answers the paper's open questions. `None` if the paper has no best reading.
     pub best: Option<Distance>,
 }
 
-/// Distance of our number from the published number, in margins. At 0 both numbers are equal; beyond ±1 our number is
-/// outside of the band of agreement.
+/// Distance of our number from the published number, in units of the margin. At 0, the two numbers are equal. Below −1
+/// or above 1, our number lies outside the band of agreement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
-    /// Distance: (ours - published) / margin.
+    /// Distance: (our number − published number) / margin.
     pub margins: f64,
     /// 95 % interval of the distance.
     pub ci95: Option<[f64; 2]>,
 }
 
 impl Distance {
-    /// Distance of `ours`; `None` unless all values are finite and `margin` is positive. An infinite interval becomes
-    /// `None`.
+    /// Returns the distance of `ours` from `published`. Returns `None` unless all values are finite and `margin` is
+    /// positive. An interval with an infinite end becomes `None`.
     pub fn of(ours: f64, ci95: Option<[f64; 2]>, published: f64, margin: f64) -> Option<Distance> {
         let margins = |value: f64| (value - published) / margin;
         let ci95 = ci95.map(|ends| ends.map(margins)).filter(|ends| ends.iter().all(|end| end.is_finite()));

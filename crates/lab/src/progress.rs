@@ -1,20 +1,21 @@
 //! Progress of a long computation, which the command line displays.
 
-/// Receiver of progress reports. Its methods are called from many threads.
+/// Receiver of progress reports. Many threads call its methods.
 pub trait Progress: Sync {
-    /// Starts a part of the computation; `part` is its name, and `steps` its number of steps.
+    /// Starts a part of the computation. `part` is the name of the part, and `steps` its number of steps.
     fn begin(&self, part: &str, steps: u64);
     /// Counts one step of the current part.
     fn step(&self);
     /// Ends the current part.
     fn end(&self);
-    /// Whether the user cancelled the computation. Work in progress may then stop early; its results are discarded.
+    /// Whether the user has cancelled the computation. If so, work in progress may stop early, and its results are
+    /// discarded.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// Ignores all progress.
+/// Receiver that ignores all progress reports.
 pub struct Silent;
 
 impl Progress for Silent {

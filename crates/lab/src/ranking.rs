@@ -1,6 +1,6 @@
-//! Ranking of candidates by value, the best first.
+//! Ranking of candidates by value, sorted from best to worst.
 
-/// Sorted candidates with captions.
+/// Candidates with captions and headings.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Ranking {
     /// Caption above the ranking.
@@ -9,7 +9,7 @@ pub struct Ranking {
     pub heading: String,
     /// Label of the value axis, with its unit: `gain, %`.
     pub axis: String,
-    /// Heading of the column with the remarks; empty without remarks.
+    /// Heading of the column with the remarks. The heading is empty if the ranking has no remarks.
     pub says: String,
     /// Candidates in display order.
     pub rows: Vec<Ranked>,
@@ -22,16 +22,16 @@ pub struct Ranked {
     pub name: String,
     /// Short remark.
     pub says: String,
-    /// Value; `None` if undefined.
+    /// Value of the candidate. `None` if the value is undefined.
     pub value: Option<f64>,
-    /// The 95 % interval.
+    /// 95 % interval of the value.
     pub ci95: Option<[f64; 2]>,
-    /// Value and interval as printed.
+    /// Value and interval in the printed form.
     pub text: String,
 }
 
 impl Ranking {
-    /// Sorts the rows by falling value. Equal values are sorted by name; undefined values come last.
+    /// Sorts the rows by falling value. Equal values are sorted by name. Undefined values are last.
     pub fn sorted(mut self) -> Ranking {
         let order = |row: &Ranked| row.value.filter(|value| value.is_finite()).unwrap_or(f64::NEG_INFINITY);
         self.rows.sort_by(|one, other| {

@@ -1,4 +1,4 @@
-//! Tests of the advice for paths on which theory or papers say which mechanisms help.
+//! Tests of the advice on paths for which theory or a paper predicts the mechanisms that help.
 
 use lasthop_lab::advise::{Advice, Aim, CandidateResults, DeploymentSite, Question, advise, sender};
 use lasthop_lab::progress::Silent;
@@ -23,7 +23,7 @@ fn names(rows: &[&CandidateResults]) -> Vec<String> {
     rows.iter().map(|row| row.candidate.name.clone()).collect()
 }
 
-/// The buffer holds half a second of data. Cures that keep the queue short help (RFC 7567; koga, chapter 5;
+/// The buffer holds half a second of data. Cures that keep the queue short help on this path (RFC 7567; paper `koga5`;
 /// BBR).
 #[test]
 fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
@@ -43,9 +43,9 @@ fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
     }
 }
 
-/// The command that tries a candidate with real TCP names the sender's congestion control and the changes of the path.
-/// The command uses the agent if the receiver changes, also for pairs of cures. BBRv3 and middleboxes have no such
-/// command, because Linux lacks them.
+/// The command that tries a candidate with real TCP contains the sender's congestion control and the candidate's
+/// changes of the path. If a cure or a pair of cures changes the receiver, the command uses the agent. BBRv3 and
+/// middleboxes have no command, because Linux lacks these mechanisms.
 #[test]
 fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     let advice = advice("rate=10Mbit/s,rtt=20ms,queue=500packets", &[("duration", "20 s")], 2);
@@ -56,7 +56,8 @@ fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     let iperf = "--server 'iperf3 -s' -- iperf3 -c {server} -R -t 20";
     let bbr = live(find("BBRv1")).unwrap();
     assert_eq!(bbr, format!("{emulated} --congestion bbr {iperf}"));
-    // This cure does not change the sender: one-line scenarios use CUBIC by default (RFC 9438).
+    // Active queue management does not change the sender. The sender of a one-line scenario uses CUBIC by default (RFC
+    // 9438).
     let queue = live(find("active queue management (CoDel)")).unwrap();
     assert_eq!(queue, format!("{emulated} --set 'link.path.down.queue=codel' --congestion cubic {iperf}"));
     let window = find("dynamic receive window");
@@ -77,8 +78,8 @@ fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     assert!(expected > 1 && listed == expected, "{listed} of {expected}: {steps:?}");
 }
 
-/// One packet in a hundred is lost on the air, and the queue is never full. Link retransmissions and senders that
-/// tolerate random loss help (Balakrishnan et al. 1997; hasegawa §1).
+/// The wireless link loses 1 % of the packets, and the queue is never full. Link retransmissions and senders that
+/// tolerate random loss help on this path (Balakrishnan et al. 1997; paper `hasegawa`, §1).
 #[test]
 fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     let advice = advice("rate=10Mbit/s,rtt=100ms,loss=1%", &[("duration", "30 s")], 2);
@@ -95,9 +96,9 @@ fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     assert!(first[0].goodput_change.unwrap().ci95.unwrap()[0] > 20.0, "{:?}", first[0]);
 }
 
-/// In LTE without hybrid ARQ and in unacknowledged mode, one block in a hundred is lost, and only TCP
-/// retransmits the data. Link-layer retransmissions (acknowledged mode of TS 36.322, or HARQ) and a sender
-/// that ignores random loss help.
+/// The LTE link has no hybrid ARQ and uses unacknowledged mode. The link loses 1 % of the blocks, and only TCP
+/// retransmits the data. Three cures help on this path: acknowledged mode (TS 36.322), HARQ, and a sender that ignores
+/// random loss.
 #[test]
 fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
     let without = [
@@ -115,9 +116,9 @@ fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
     }
 }
 
-/// The loss rate is the same, but losses come in bursts of five packets. A burst is one loss event for a
-/// sender (RFC 5681 §3.1: one reduction per window), so that TCP is faster on the unchanged path. Link
-/// retransmissions are lost in the same burst and gain nothing.
+/// Two paths have the same loss rate, but on the second path losses occur in bursts of five packets. A burst is one
+/// loss event for a sender (RFC 5681 §3.1: one reduction for each window). The goodput on the second path is therefore
+/// higher. Link retransmissions are lost in the same burst and bring no gain.
 #[test]
 fn in_bursts_losses_cost_less_and_repeats_do_not_help() {
     let seen = |path: &str| {
@@ -127,14 +128,17 @@ fn in_bursts_losses_cost_less_and_repeats_do_not_help() {
     };
     let (alone, repeated) = seen("rate=10Mbit/s,rtt=100ms,loss=1%");
     let (bursts, in_bursts) = seen("rate=10Mbit/s,rtt=100ms,loss=1%,burst=5");
-    assert!(bursts > 1.3 * alone, "bursts cost less: {bursts} kbit/s, but {alone} with single losses");
+    assert!(
+        bursts > 1.3 * alone,
+        "goodput with bursts must be higher: {bursts} kbit/s, but {alone} kbit/s with single losses"
+    );
     assert!(repeated.ci95.unwrap()[0] > 20.0, "{repeated:?}");
     let [low, high] = in_bursts.ci95.unwrap();
     assert!(low < 10.0 && high < repeated.percent, "{in_bursts:?}");
 }
 
-/// Unresponsive datagrams use 8 of 10 Mbit/s and leave a fifth to TCP. Per-flow queueing gives TCP half of the rate
-/// (Demers, Keshav, Shenker 1989; RFC 8290 §1).
+/// Unresponsive datagrams use 8 Mbit/s of 10 Mbit/s and leave a fifth of the rate to TCP. Per-flow queueing gives TCP
+/// half of the rate (Demers, Keshav, Shenker 1989; RFC 8290 §1).
 #[test]
 fn beside_datagrams_that_do_not_yield_a_queue_for_each_flow_helps() {
     let text = "duration = \"20 s\"\n[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"10 Mbit/s\"\none_way_delay = \"20 ms\"\n\
@@ -156,7 +160,7 @@ fn beside_datagrams_that_do_not_yield_a_queue_for_each_flow_helps() {
     assert!(first.goodput_change.unwrap().ci95.unwrap()[0] > 80.0, "{:?}", first.goodput_change);
 }
 
-/// A sender that the user names replaces the scenario's sender.
+/// The sender that the user selects replaces the scenario's sender.
 #[test]
 fn the_sender_may_be_another_than_the_scenario_s() {
     let mut draft = Draft::load("hasegawa").unwrap();
@@ -164,13 +168,14 @@ fn the_sender_may_be_another_than_the_scenario_s() {
     let scenario = draft.check().unwrap();
     let lasthop_scenario::Traffic::Tcp { source, .. } = &scenario.flows[0].traffic else { panic!("TCP") };
     assert_eq!((source.congestion.info.name, source.recovery.info.name), ("bbr", "rack"));
-    // The keys that the function returns give the same scenario when they are set one by one.
+    // The returned keys produce the same scenario if they are set one by one.
     let mut again = Draft::load("hasegawa").unwrap();
     keys.iter().for_each(|(key, value)| again.set(key, value).unwrap());
     assert_eq!(again.show().unwrap(), draft.show().unwrap());
 }
 
-/// A receive window of 64 KB with an RTT of 100 ms limits any congestion control to 5.2 of 20 Mbit/s (RFC 7323 §1.1).
+/// A receive window of 64 KB at an RTT of 100 ms limits every congestion control to 5.2 Mbit/s of 20 Mbit/s (RFC 7323
+/// §1.1).
 #[test]
 fn a_small_window_wants_a_larger_one() {
     let small = [
@@ -207,7 +212,8 @@ fn datagrams_alone_are_refused() {
     assert!(problem.advice().is_some_and(|help| help.contains("[flow.bulk]")), "{:?}", problem.advice());
 }
 
-/// With a place, only its changes are tried; at the sender, all congestion controls. The changed flow is the chosen one.
+/// If the user selects a site, only changes at this site are tried. At the sender, all congestion controls are tried.
+/// If the user selects a flow, only this flow is changed.
 #[test]
 fn advice_for_a_place_and_a_flow() {
     let text = "duration = \"10 s\"\n[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"4 Mbit/s\"\none_way_delay = \"20 ms\"\n\

@@ -63,7 +63,7 @@ fn a_plot_has_labels_with_units_numbers_and_a_legend() {
 fn curves_are_drawn_by_their_kind() {
     let page = html(&document());
     let sparse = figure(&page, "first-fig7");
-    // The markers belong to three measured curves of seven points, three published curves of four points, and six
+    // The figure has markers for three measured curves of seven points, three published curves of four points, and six
     // legend entries.
     assert_eq!(count(sparse, "<use"), 3 * 7 + 3 * 4 + 6);
     assert_eq!(count(sparse, " bar\""), 3);
@@ -72,11 +72,11 @@ fn curves_are_drawn_by_their_kind() {
     assert_eq!((count(dense, "<use"), count(dense, " band\"")), (0, 1));
     let names = figure(&page, "second-tables");
     assert!(names.contains("<text y=\"12\">2.5 flows</text>"));
-    assert!(!names.contains("<path class=\"c1 d0"), "no line joins the categories");
+    assert!(!names.contains("<path class=\"c1 d0"), "no line must join the categories");
     assert_eq!(count(figure(&page, "second-panels"), "<svg class=\"area\""), 2);
 }
 
-/// A published point has the colour of its series. A series has the same colour in all pictures of a chapter.
+/// A published point has the colour of its series. The colour of a series is the same in all pictures of a chapter.
 #[test]
 fn colours_belong_to_names() {
     let page = html(&document());
@@ -136,18 +136,18 @@ fn the_forest_has_a_row_for_each_number() {
     );
     assert!(
         rows[2].contains("#f0") && rows[2].contains("#h0"),
-        "the default reading (f0) and the best reading (h0) are drawn: {}",
+        "the default reading (f0) and the best reading (h0) must be drawn: {}",
         rows[2]
     );
     assert!(
         rows[3].contains("#to-right") && rows[5].contains("#to-left"),
-        "arrows mark numbers outside of the plot"
+        "arrows must mark numbers outside the plot"
     );
-    assert!(rows[3].contains("#on-right"), "an arrow marks an interval that continues outside of the plot");
-    assert!(!rows[4].contains("<use"), "an undefined number has no marker");
+    assert!(rows[3].contains("#on-right"), "an arrow must mark an interval that continues outside the plot");
+    assert!(!rows[4].contains("<use"), "an undefined number must have no marker");
 }
 
-/// Only the style sheet sets colours, because only the style sheet knows whether the page is dark.
+/// Only the style sheet sets colours, because they depend on whether the page is dark.
 #[test]
 fn no_element_has_a_colour_of_its_own() {
     let page = html(&document());
@@ -166,7 +166,7 @@ fn the_data_and_the_command_are_beside_each_figure() {
     let (_, data) = sparse.split_once("series,x,y,ci95_low,ci95_high\n").expect("a header");
     let (data, _) = data.split_once("</pre>").expect("an end");
     assert_eq!(data.lines().count(), 3 * 7 + 3 * 4);
-    // The value is 1900 / (1 + 0.1), and its interval reaches from -6 to +5 per cent.
+    // The first value is 1900 / (1 + 0.1). Its interval is from 6 % below to 5 % above the value.
     assert!(data.starts_with("Reno,1e-6,1727.3,1623.6,1813.6\n"), "{data}");
     assert!(figure(&page, "first-long").contains("one in 334 of 200000 points"));
 }
@@ -182,7 +182,7 @@ fn nothing_of_the_data_is_markup() {
     }
 }
 
-/// Preformatted text is collapsed and escaped, but otherwise unchanged.
+/// Preformatted text is collapsed and escaped. The text has no other changes.
 #[test]
 fn folded_text_stays_as_it_is() {
     let text = "\n[link.path]\nrate = \"2 Mbit/s\"  # </pre><script>alert(1)</script>\n";
@@ -194,7 +194,7 @@ fn folded_text_stays_as_it_is() {
     assert!(page.contains(shown), "{page}");
 }
 
-/// A curve of 100,000 points of noise takes about 15 kB; a usual figure takes less.
+/// A figure with a noisy curve of 100,000 points takes about 15 kB. A usual figure is smaller.
 #[test]
 fn a_page_is_small() {
     let page = html(&document());
@@ -213,15 +213,15 @@ fn a_page_is_small() {
 
 #[test]
 fn nothing_comes_from_the_network() {
-    // The namespace of SVG looks like a URL but is not loaded, and parts of a picture refer to each other with
-    // `url(#…)`.
+    // Two texts that look like references are removed first. The namespace of SVG looks like a URL but is not loaded.
+    // Parts of a picture refer to each other with `url(#…)`.
     let page = html(&document()).replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for reference in ["http:", "https:", "src=", "href=\"//", "url(", "@import", "<link"] {
         assert!(!page.contains(reference), "{reference}");
     }
     assert!(
         page.contains("content=\"default-src 'none';"),
-        "the content security policy also forbids network access"
+        "the content security policy must forbid network access"
     );
 }
 
@@ -260,7 +260,7 @@ fn strip_verdicts(chapter: &mut Chapter) {
     }
 }
 
-/// The answer is above the introduction and all chapters.
+/// The first screen is above the introduction and above all chapters.
 #[test]
 fn the_first_screen_comes_first() {
     let sample = document();
@@ -287,5 +287,5 @@ fn the_first_screen_comes_first() {
         "<section id=\"overview\">",
     ];
     assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])));
-    assert!(page.contains("id=\"f0\""), "the markers of the figures are defined");
+    assert!(page.contains("id=\"f0\""), "the page must define the markers of the figures");
 }

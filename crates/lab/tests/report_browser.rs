@@ -1,4 +1,5 @@
-//! Tests of the report page in a browser, from a file and without network. They are skipped if there is no Chromium.
+//! Tests of the report page in a browser. The page is a local file, and the browser has no network. If Chromium is not
+//! installed, the tests are skipped.
 
 mod report_sample;
 
@@ -9,7 +10,7 @@ use report_sample::{FIGURES, document};
 use std::fs;
 use std::process::Command;
 
-/// Returns the DOM of the page after its script has run; `None` without a browser.
+/// Returns the DOM of the page after the page's script has run. Returns `None` if no browser is installed.
 fn drawn(page: &str) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("report.html");
@@ -29,7 +30,8 @@ fn drawn(page: &str) -> Option<String> {
     None
 }
 
-/// Script that inserts into the page the picture which a figure's save button would store.
+/// Script that clicks the save button of each figure. The script inserts the first saved picture into the page and
+/// records the number of valid pictures.
 const SAVED: &str = "<script>
 const made = [];
 URL.createObjectURL = (blob) => { made.push(blob); return \"data:,\"; };
@@ -52,7 +54,7 @@ fn the_script_names_points_and_saves_pictures() {
         eprintln!("skipped: no Chromium to draw the page with");
         return;
     };
-    assert!(page.contains(&format!("data-saved=\"{}\"", FIGURES.len())), "each figure gives one picture");
+    assert!(page.contains(&format!("data-saved=\"{}\"", FIGURES.len())), "each figure must give one picture");
     let (_, saved) = page.split_once("id=\"saved\">").expect("a picture");
     let (saved, _) = saved.split_once("</pre>").expect("its end");
     for part in ["Reno (published)", "goodput (kbit/s)", "bit error rate", "stroke-dasharray=", "fill=\"rgb("]
@@ -61,18 +63,18 @@ fn the_script_names_points_and_saves_pictures() {
     }
     assert!(
         !saved.contains("var(") && !saved.contains("class="),
-        "the picture needs no style sheet: {saved}"
+        "the picture must need no style sheet: {saved}"
     );
     let (_, tip) = page.split_once("class=\"tip\"").expect("a tip");
     let (tip, _) = tip.split_once("</div>").expect("its end");
-    // The tooltip shows the first point of the first curve, with the interval that the sample has there.
+    // The tooltip shows the first point of the first curve, with the interval of this point in the sample report.
     assert!(
         tip.contains("Reno\nbit error rate: 1e-6\ngoodput (kbit/s): 1727.3\n95 % interval: 1623.6 to 1813.6"),
         "{tip}"
     );
 }
 
-/// At the width of a phone and without scripts, all content is present and the page does not scroll sideways.
+/// At the width of a phone and without scripts, the page has all its content and does not scroll sideways.
 #[test]
 fn a_narrow_page_without_scripts_has_all() {
     let measure = "<script>document.documentElement.dataset.sideways = document.documentElement.scrollWidth - \
@@ -80,8 +82,8 @@ fn a_narrow_page_without_scripts_has_all() {
     let page = html(&document());
     let (before, after) = page.split_once("<script>").expect("a script");
     let (_, after) = after.split_once("</script>").expect("its end");
-    // Windows of Chromium are at least 500 pixels wide. A frame may be narrower, so that the page is drawn in
-    // a frame.
+    // The page is drawn in a frame because a frame may be narrower than 500 pixels. Windows of Chromium are at least
+    // 500 pixels wide.
     let bare = format!("{before}{after}").replace("</body>", measure);
     let frame = format!(
         "<!DOCTYPE html><iframe style=\"width:420px;height:900px\" srcdoc=\"{}\"></iframe><script>onload = () => {{ \

@@ -1,5 +1,5 @@
-//! Tests of papers as data. All built-in papers can be read and run, and a new paper is a folder. Mistakes are reported
-//! with their position.
+//! Tests of papers as data. Every built-in paper can be read and run. A folder defines a new paper. Mistakes in the
+//! files are reported with their position.
 
 use lasthop_lab::document::Block;
 use lasthop_lab::figure::{CurveKind, Figure};
@@ -90,8 +90,8 @@ fn the_papers_are_valid_in_every_cell() {
             });
             assert!(cells > 0, "{name}");
         }
-        // Every published number has a binding. A zero needs no binding, because a claim may cover the zero instead
-        // ("none up to a window of 10").
+        // Every published number has a binding. A published 0 needs no binding, because a claim may cover it ("none up
+        // to a window of 10").
         for row in study.published.iter().filter(|row| row.value() != 0.0) {
             let binding = lasthop_lab::study::rows::binding(&study, row);
             assert!(
@@ -113,7 +113,7 @@ fn the_first_study_of_the_page_runs() {
     assert_eq!(
         (claim.runs, claim.reading.as_str()),
         (2, "default"),
-        "a quick run has two loss rates, and thus two points"
+        "the claim must have two points, because a quick run has two loss rates"
     );
     let points: Vec<&Item> = items.iter().filter(|item| item.item == "goodput").collect();
     assert_eq!(points.len(), 4);
@@ -147,7 +147,7 @@ const BINDING: &str =
 const TABLE: &str = "item,series,x,metric,unit,value,source\ntable,reno,loss=0.01,goodput,kbit/s,500,here\ntable,westwood+,loss=0.01,goodput,kbit/s,500,here\n";
 const NS2: &str = "item,series,x,metric,reading,value,half_width,source\n";
 
-/// A caption shows the verdict on a claim.
+/// The caption of a figure shows the verdict on a claim.
 #[test]
 fn a_caption_has_the_verdict_of_its_claim() {
     let reproduced = |chapter: &str, claim: (&str, &str)| {
@@ -155,7 +155,7 @@ fn a_caption_has_the_verdict_of_its_claim() {
         fs::write(folder.path().join("chapter.md"), chapter).unwrap();
         reproduction(folder.path())
     };
-    // The gain is above -1000 % at every point, and above 1000 % at no point.
+    // The gain is above -1000 % at every point. The gain is not above 1000 % at any point.
     let chapter = "{figure:goodput}\nWhat the paper says {verdict:claim-above}.\n";
     for (bound, said, verdict) in
         [("-1000", "agrees with ours", Verdict::Agrees), ("1000", "differs from ours", Verdict::Differs)]
@@ -172,7 +172,8 @@ fn a_caption_has_the_verdict_of_its_claim() {
     }
 }
 
-/// The caption quotes the verdict, because quick runs do not confirm the claim about CUBIC's Reno-friendly region.
+/// The caption contains the verdict instead of a fixed statement. The reason is that quick runs do not confirm the
+/// claim about CUBIC's Reno-friendly region.
 #[test]
 fn the_caption_of_a_contested_claim_is_its_verdict() {
     let study = Paper::named("rfc9438").unwrap().unwrap().study;
@@ -194,8 +195,7 @@ fn ns2_stands_beside_its_row_and_in_the_tables_and_pictures() {
         .filter(|item| item.ns2.is_some())
         .map(|item| (item.series.as_str(), item.ns2_ci95))
         .collect();
-    // The other ns-2 number belongs to an answer that is tried only for claims, so that the number has no
-    // row.
+    // The second number of ns-2 belongs to an answer that is tried only for claims. No row therefore shows this number.
     assert_eq!(beside, [("reno", Some([505.0, 520.0]))]);
     let tables = done.chapter.blocks.iter().filter_map(|block| match block {
         Block::Table(table) if table.columns.contains(&"ns-2".to_owned()) => Some(table),
@@ -230,7 +230,8 @@ fn a_number_of_ns2_beside_no_row_or_answer_is_refused() {
     assert_eq!(refused("table,reno,loss=0.01,goodput,delayed ACKs: on,1,,there"), answer);
 }
 
-/// Items of a paper with these causes. The published number, 500 kbit/s, is far from the goodput of both senders.
+/// Returns the items of a paper with these causes. The published number, 500 kbit/s, differs widely from the goodput of
+/// both senders.
 fn with_causes(causes: &str) -> Vec<Item> {
     let tried = (shown() + BINDING).replace("claims = \"claim-*\"", "claims = \"claim-*\"\nrows = \"table\"");
     let folder = folder(&tried, TABLE);
@@ -267,8 +268,8 @@ experiment = "lasthop reproduce ./mine"
 
 #[test]
 fn an_answer_under_which_the_row_agrees_is_its_cause() {
-    // A link of 140 kbit/s that loses one packet in 10,000 carries 135 kbit/s of payload, except during the first round
-    // trip.
+    // A link of 140 kbit/s that loses one packet in 10,000 carries 135 kbit/s of payload. Only in the first RTT, the
+    // link carries less than this rate.
     let slow = "[question.rate]\n\"140 kbit/s\" = { axis.loss = { \"link.air.down.channel.loss\" = \"0.0001\" }, \"link.air.rate\" = \"140 kbit/s\", \"link.air.down.queue\" = \"500 packets\" }\n\n[[try]]";
     let study = (shown() + BINDING + "within = 20\n")
         .replacen("[[try]]", slow, 1)
@@ -324,7 +325,8 @@ fn a_picture_of_a_measure_keeps_to_the_measures_place() {
 }
 
 /// Only the width of the interval decides whether more repetitions are run. If the margin of a published number is far
-/// below our spread, the grid's `most` is reached. If the margin is far above our spread, the first block suffices.
+/// below our spread, the number of repetitions grows to the grid's `most`. If the margin is far above our spread, the
+/// first block of repetitions suffices.
 #[test]
 fn cells_of_a_wide_interval_are_run_more_often() {
     let binding = "\n[[published]]\nrows = \"*\"\nmetric = \"goodput\"\nseries_is = \"sender\"\nclass = \"quantity\"\nwithin = { narrow = 1e-6, wide = 1e6 }\n";
@@ -360,12 +362,12 @@ fn a_claim_along_an_axis_that_its_grid_has_not_is_refused() {
         refused(at_each, "at_each = \"lost > 0 and lost < 1\", is = \"above\""),
         "this paper has no axis `lost`"
     );
-    // A bound that is not a number is an error; ignoring it would select every value.
+    // A bound that is not a number is an error. If the bound were ignored, every value would be selected.
     assert_eq!(
         refused(at_each, "along = \"loss > few\", is = \"falls\""),
         "`loss > few`: `few` is not a number"
     );
-    // A value that the axis does not have is an error; otherwise the claim would have no point.
+    // A value that the axis lacks is an error. Without this error, the claim would have no point.
     assert_eq!(
         refused(at_each, "at = { sender = \"veno\" }, at_each = \"loss\", is = \"above\""),
         "this paper has no value of `sender` `veno`"
@@ -377,10 +379,11 @@ fn a_second_start_goes_on_and_gives_the_same() {
     let (study, kept) = (folder(&shown(), ""), tempfile::tempdir().unwrap());
     let first = reproduced(study.path(), &RunStore::open(kept.path()));
     let store = RunStore::open(kept.path());
-    // There are 2 senders x 2 loss rates x 6 repetitions, and under the answer 4 cells x 4 repetitions.
+    // The default reading has 24 runs: 2 senders x 2 loss rates x 6 repetitions. The answer has 16 runs: 4 cells x 4
+    // repetitions.
     assert_eq!(store.len(), 24 + 16);
     assert_eq!(reproduced(study.path(), &store), first);
-    assert_eq!(RunStore::open(kept.path()).len(), store.len(), "the second start runs nothing");
+    assert_eq!(RunStore::open(kept.path()).len(), store.len(), "the second start must run nothing");
     assert_eq!(reproduced(study.path(), &RunStore::none()), first);
 }
 
@@ -424,7 +427,7 @@ fn mistakes_are_told_with_their_place() {
     insta::assert_snapshot!(all.join("\n\n"));
 }
 
-/// A study with a grid that runs only under answers, a grid without runs, and a computed measure.
+/// Study with a grid that is run only under answers, a grid without runs, and a computed measure.
 const GRIDS: &str = r#"
 paper    = "mine"
 title    = "grids"

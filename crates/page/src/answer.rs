@@ -1,9 +1,9 @@
-//! Format of answers: a JSON header followed by binary columns of numbers.
+//! Format of answers to the page's requests: a JSON header followed by binary columns of numbers.
 //!
-//! An answer contains the length of the header in bytes (u32, little-endian), the header, zeros up to a multiple of 8
-//! bytes, and then numbers (f64, little-endian). For each column, `columns` in the header lists the name, the offset of
-//! the first byte after the zeros, and the number of values. An undefined value is NaN. An answer with `error` in its
-//! header has no columns.
+//! An answer consists of the length of the header in bytes (u32, little-endian), the header, zeros up to a multiple of
+//! 8 bytes, and numbers (f64, little-endian). The field `columns` of the header has three entries for each column: the
+//! name, the offset of the first byte, and the number of values. Offsets are counted from the end of the zeros. An
+//! undefined value is NaN. An answer with `error` in its header has no columns.
 
 use serde_json::{Value, json};
 
@@ -41,10 +41,10 @@ pub(crate) fn encode(mut header: Value, columns: Columns) -> Vec<u8> {
     out
 }
 
-/// Decodes an answer into its header and its columns with names.
+/// Decodes an answer. Returns the header and the named columns.
 ///
 /// # Errors
-/// Returns a sentence if the bytes are not an answer.
+/// Fails with a sentence if the bytes are not an answer.
 pub fn decode(answer: &[u8]) -> Result<(Value, NamedColumns), String> {
     let cut =
         |from: usize, to: usize| answer.get(from..to).ok_or_else(|| "the answer is truncated".to_owned());

@@ -1,5 +1,5 @@
-//! The functions that a page calls: allocate space for a request, answer it, locate the answer. Only the attributes
-//! that export the names are unsafe.
+//! Functions that a page calls: allocate space for a request, answer the request, and locate the answer. Only the
+//! attributes that export the names are unsafe.
 
 use crate::Lab;
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Allocates space for a request of `length` bytes in UTF-8. Returns its address.
+/// Allocates space for a request of `length` bytes in UTF-8. Returns the address of the space.
 #[expect(unsafe_code, reason = "an exported name")]
 #[unsafe(no_mangle)]
 pub extern "C" fn request(length: usize) -> *mut u8 {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(crate) struct PageFiles(BTreeMap<String, Arc<str>>);
 
 impl PageFiles {
-    /// Stores a file and replaces a file of the same name. An empty text removes the file.
+    /// Stores a file, which replaces any file of the same name. An empty text removes the file.
     pub(crate) fn put(&mut self, name: String, text: String) {
         if text.is_empty() {
             self.0.remove(&name)

@@ -1,4 +1,4 @@
-//! Passages of packets over links, for animation.
+//! Passages of packets over links. The page animates these passages.
 
 use crate::answer::Columns;
 use crate::request::TimeWindow;
@@ -8,15 +8,16 @@ use lasthop_tcp::Event;
 use lasthop_wire::{Body, FlowId, Packet};
 use std::collections::BTreeMap;
 
-/// Value of `fate` for a packet that was still on the link at the end of the run.
+/// Value in the column `fate` for a packet that was still on the link at the end of the run.
 const OPEN: f64 = -2.0;
 
 pub(crate) struct Hops {
     window: TimeWindow,
     /// Columns: time at which the packet is enqueued at the link (s), arrival time (s) or NaN, fate (-1 for an arrival,
-    /// else the loss reason), pipe, flow, whether it carries data, whether it is retransmitted.
+    /// -2 for an undecided fate, otherwise the number of the loss reason), pipe, flow, whether the packet carries data,
+    /// and whether the packet is a retransmission. A pipe is one direction of a link.
     rows: [Vec<f64>; 7],
-    /// Rows of packets whose fate is still unknown, by pipe and packet number.
+    /// Rows of packets whose fate is undecided. The key is the pipe and the packet number.
     open: BTreeMap<(u32, u64), usize>,
 }
 

@@ -1,12 +1,12 @@
-//! Means over the stored outcomes with 95 % confidence intervals, and the change relative to the first variant.
+//! Means over the stored outcomes with 95 % confidence intervals, and changes relative to the first variant.
 
 use lasthop_sim::{FLOW_METRICS, FlowMetric, Outcome};
 use lasthop_stats::Estimate;
 use lasthop_stats::change::PercentChange;
 use serde_json::{Map, Value, json};
 
-/// Returns, for each variant and flow, each metric's mean, interval, number of runs, and change against the first
-/// variant in per cent. Repetitions with the same number are compared in pairs, because they have the same random
+/// Returns the numbers of each variant, flow and metric: mean, interval, number of runs, and change relative to the
+/// first variant in per cent. Repetitions with the same number are compared in pairs, because they have the same random
 /// losses.
 pub(crate) fn of(stored: &[Vec<Outcome>]) -> Value {
     let base = stored.first().map_or(&[][..], Vec::as_slice);

@@ -1,4 +1,4 @@
-//! The object that answers requests.
+//! State of the page's engine, which answers requests.
 
 use crate::answer::{Columns, encode};
 use crate::files::PageFiles;
@@ -13,27 +13,27 @@ use std::sync::Arc;
 
 const MAX_VARIANTS: usize = 8;
 
-/// Answers requests, one at a time.
+/// Engine of a page. The engine answers requests, one at a time.
 #[derive(Default)]
 pub struct Lab {
     catalogue: Catalogue,
     files: PageFiles,
     running: Option<SlicedRun>,
-    /// Outcomes, by variant and then by repetition.
+    /// Outcomes of each variant, in the order of the repetitions.
     stored: Vec<Vec<Outcome>>,
     sampled: Vec<Option<(Scenario, Samples)>>,
 }
 
 impl Lab {
-    /// An empty lab: without files, a run or outcomes.
+    /// Returns an engine without files, run and outcomes.
     pub fn new() -> Lab {
         let files = PageFiles::default();
         let catalogue = Catalogue { files: Arc::new(files.clone()), ..Catalogue::default() };
         Lab { catalogue, files, ..Lab::default() }
     }
 
-    /// Answers a request ([`Request`] as JSON) in the format of [`crate::answer`]. An error is also returned as an
-    /// answer.
+    /// Answers a request, which is a [`Request`] as JSON. The answer has the format of [`crate::answer`]. An error is
+    /// also returned as an answer.
     pub fn answer(&mut self, request: &str) -> Vec<u8> {
         let mut columns = Columns::default();
         let header = self.handle(request, &mut columns);

@@ -1,15 +1,20 @@
-//! The engine of a web page. Requests are JSON; an answer is a JSON header followed by columns of numbers.
+//! Engine of a web page. A request is JSON. An answer is a JSON header followed by columns of numbers.
 //!
-//! * [`Lab`]: answers requests. It stores the page's files, the current run, and outcomes.
-//! * [`request`]: the fields of each request; [`answer`]: the format of answers.
-//! * `catalogue`: mechanisms, ready paths and metrics with descriptions; `path`: the parts of a scenario for drawing.
-//! * `run`: a run in slices, so that a newer run can replace it; `samples`: the samples of its probes as columns.
-//! * `charts`: curves of the newest runs; `hops`: packets on links, for animation; `story`: the history of one segment.
-//! * `intervals`: means and confidence intervals over stored outcomes.
-//! * `exports`: the three functions that a page calls; only on wasm32.
+//! * [`Lab`]: answers requests. `Lab` stores the page's files, the current run, and outcomes.
+//! * [`request`]: fields of each request.
+//! * [`answer`]: format of answers.
+//! * `catalogue`: mechanisms, ready paths and metrics, with descriptions.
+//! * `path`: parts of a scenario that a page draws.
+//! * `run`: a run that is executed in slices, so that a newer run can replace it.
+//! * `samples`: samples of a run as columns.
+//! * `charts`: charts of the newest runs.
+//! * `hops`: passages of packets over links, for animation.
+//! * `story`: history of one segment.
+//! * `intervals`: means and confidence intervals over the stored outcomes.
+//! * `exports`: the three functions that a page calls. This module exists only on wasm32.
 //!
-//! The crate reads neither a clock nor a disk. Files come from the page. Scenarios use the same language as on the
-//! command line.
+//! The crate accesses neither a clock nor a disk. The page provides the files. Scenarios have the same language as on
+//! the command line.
 
 pub mod answer;
 mod catalogue;

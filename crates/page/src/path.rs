@@ -1,4 +1,4 @@
-//! The parts of a scenario that a page draws: a row of nodes, links, source and destination.
+//! Parts of a scenario that a page draws: nodes, links, flows, and the routes of the observed flow.
 
 use lasthop_base::Time;
 use lasthop_charts::segments::observed_flow;

@@ -1,34 +1,34 @@
-//! The requests that a page can make.
+//! Requests that a page can send.
 
 use serde::Deserialize;
 
-/// A request. Its field `ask` selects the kind.
+/// Request of a page. The field `ask` selects the kind of the request.
 ///
-/// The field `line` is a scenario as on the command line: `lte,loss=1%,congestion=reno`, or the name of a file from the
-/// page.
+/// The field `line` is a scenario in the form of the command line: `lte,loss=1%,congestion=reno`. `line` may also begin
+/// with the name of a file that the page provides.
 #[derive(Deserialize, Debug)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
-    /// Returns every mechanism with its parameters, the ready paths, and the metrics.
+    /// Requests every mechanism with its parameters, the ready paths, and the metrics.
     Catalogue {},
-    /// Stores a file that scenarios may name. An empty text removes the file.
+    /// Stores a file to which scenarios may refer. An empty text removes the file.
     File {
         /// Name of the file.
         name: String,
         /// Contents of the file.
         text: String,
     },
-    /// Checks a scenario and returns the parts to draw.
+    /// Checks a scenario and requests the parts that the page draws.
     Check {
         /// The scenario.
         line: String,
     },
-    /// Returns the resolved scenario as TOML, with comments.
+    /// Requests the resolved scenario as TOML, with comments.
     Show {
         /// The scenario.
         line: String,
     },
-    /// Starts a run. It replaces the current run, if any.
+    /// Starts a run. The new run replaces the current run, if a run is in progress.
     Begin(Begin),
     /// Continues the current run.
     Advance {
@@ -39,21 +39,22 @@ pub enum Request {
     Cancel {},
     /// Discards all stored outcomes.
     Forget {},
-    /// Draws curves of the runs that were sampled since the last [`Request::Forget`].
+    /// Requests charts of the runs that were sampled since the last [`Request::Forget`].
     Charts {
-        /// Time range to draw, s; by default the whole runs.
+        /// Time range of the charts, s. The default is the whole duration of the runs.
         #[serde(default)]
         between_s: Option<[f64; 2]>,
     },
-    /// Returns means of the stored outcomes with confidence intervals, and changes relative to the first variant.
+    /// Requests means of the stored outcomes with confidence intervals, and changes relative to the first variant.
     Intervals {},
-    /// Returns the history of a segment, retransmissions included.
+    /// Requests the history of a segment, including retransmissions.
     Story {
         /// The scenario.
         line: String,
-        /// Seed as text: a whole number below 2^64 in digits. A number in JavaScript would not be exact.
+        /// Seed as text: a whole number below 2^64 in decimal digits. The seed is a text because a number in JavaScript
+        /// would not be exact.
         seed: String,
-        /// Offset in the stream of the segment's first byte.
+        /// Offset of the segment's first byte in the byte stream.
         offset: u64,
     },
 }
@@ -64,30 +65,30 @@ pub enum Request {
 pub struct Begin {
     /// The scenario.
     pub line: String,
-    /// Seed, as in [`Request::Story`].
+    /// Seed, in the same form as in [`Request::Story`].
     pub seed: String,
-    /// Variant under which the outcome ([`Request::Intervals`]) and the samples ([`Request::Charts`]) are stored. The
-    /// default stores neither.
+    /// Variant under which the outcome ([`Request::Intervals`]) and the samples ([`Request::Charts`]) are stored.
+    /// `None` stores neither.
     #[serde(default)]
     pub variant: Option<usize>,
-    /// Whether to sample the probes.
+    /// Whether flows and queues are sampled over time.
     #[serde(default)]
     pub samples: bool,
-    /// If set, the answer has the segments of the first TCP flow in this time window.
+    /// If this field is set, the answer has the segments of the observed flow in this time window.
     #[serde(default)]
     pub segments: Option<TimeWindow>,
-    /// If set, the answer has the passages of packets over links in this time window.
+    /// If this field is set, the answer has the passages of packets over links in this time window.
     #[serde(default)]
     pub hops: Option<TimeWindow>,
 }
 
-/// A part of a run: all events that start in a time range.
+/// Part of a run: all events that start within a time range.
 #[derive(Deserialize, Clone, Copy, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct TimeWindow {
-    /// Start, s.
+    /// Start of the time range, s.
     pub from_s: f64,
-    /// End, s.
+    /// End of the time range, s.
     pub to_s: f64,
     /// Largest number of events to return.
     pub most: usize,

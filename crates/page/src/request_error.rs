@@ -1,11 +1,11 @@
-//! Errors of requests, in the form that a page shows.
+//! Errors of requests, in the form in which a page shows them.
 
 use lasthop_scenario::Problem;
 use serde_json::{Value, json};
 
 pub(crate) enum RequestError {
     Scenario(Problem),
-    /// An error in the request itself, one sentence.
+    /// An error in the request itself. The text is one sentence.
     Request(String),
 }
 
@@ -14,7 +14,7 @@ impl RequestError {
         RequestError::Request(message)
     }
 
-    /// The same message as on the command line. The place is given in the units of a browser (UTF-16).
+    /// Returns the same message as on the command line. The position is in the units of a browser (UTF-16).
     pub(crate) fn to_json(&self) -> Value {
         match self {
             RequestError::Request(message) => json!({ "message": message }),

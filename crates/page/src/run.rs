@@ -1,4 +1,4 @@
-//! A run that is executed in slices.
+//! Run that is executed in slices.
 
 use crate::answer::Columns;
 use crate::hops::Hops;
@@ -44,12 +44,12 @@ impl SlicedRun {
         self.running.now().as_secs()
     }
 
-    /// Variant under which the outcome is stored.
+    /// Returns the variant under which the outcome is stored.
     pub(crate) fn variant(&self) -> Option<usize> {
         self.variant
     }
 
-    /// Ends the run. Returns the outcome, its header for the answer, and the samples together with their scenario.
+    /// Ends the run. Returns the outcome, the header of the answer, and the samples together with their scenario.
     pub(crate) fn finish(self, columns: &mut Columns) -> (Outcome, Value, Option<(Scenario, Samples)>) {
         let (outcome, samples, observers) = self.running.finish();
         let is_sampled = !samples.flows.is_empty() || !samples.queues.is_empty();

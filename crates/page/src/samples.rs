@@ -1,4 +1,4 @@
-//! The samples of a run's probes as columns: `flow.0.cwnd_bytes`, `link.1.down.packets`.
+//! Samples of a run as columns, such as `flow.0.cwnd_bytes` and `link.1.down.packets`.
 
 use crate::answer::Columns;
 use lasthop_scenario::Scenario;
@@ -6,8 +6,8 @@ use lasthop_sim::{FlowSample, Samples};
 
 const MAX_FLOWS: usize = 8;
 
-/// Adds columns for each of the first eight flows that has samples, and one for each link direction. The column of a
-/// direction without samples is empty.
+/// Adds the columns of the samples. Each of the first eight flows has columns if the flow has samples. Each link
+/// direction has one column. The column of a direction without samples is empty.
 pub(crate) fn push(scenario: &Scenario, samples: &Samples, columns: &mut Columns) {
     let mut flows: Vec<Vec<&FlowSample>> = vec![Vec::new(); scenario.flows.len().min(MAX_FLOWS)];
     for sample in &samples.flows {

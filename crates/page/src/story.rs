@@ -1,4 +1,4 @@
-//! History of one segment: each passage over a link, and each loss and retransmission with its reason.
+//! History of one segment: each passage over a link, each loss, and each retransmission with its reason.
 
 use crate::request_error::RequestError;
 use lasthop_base::Time;
@@ -14,11 +14,8 @@ use std::collections::BTreeMap;
 
 const MAX_LINES: usize = 400;
 
-/// History of the segment that contains the byte at `offset` of the observed flow. The history is a list of lines, each
-/// with a time (s) and an event. A byte that was never sent has no lines.
-///
-/// # Errors
-/// Returns an error if the request is invalid.
+/// Returns the history of the segment that contains the byte at `offset` of the observed flow. The history is a list of
+/// lines, each with a time (s) and an event. If the byte was never sent, the list is empty.
 pub(crate) fn history(scenario: &Scenario, seed: u64, offset: u64) -> Result<Value, RequestError> {
     let history = SegmentHistory {
         flow: FlowId(observed_flow(scenario) as u32),
@@ -44,13 +41,13 @@ pub(crate) fn history(scenario: &Scenario, seed: u64, offset: u64) -> Result<Val
 struct SegmentHistory {
     flow: FlowId,
     target: u64,
-    /// Sequence number of the first byte of the data.
+    /// Sequence number of the first data byte.
     first: Option<u32>,
     high: u64,
     acked: u64,
     is_acked: bool,
-    /// Number of transmissions on each pipe so far. A channel that drops scripted packets numbers them in the
-    /// same way.
+    /// Current number of transmissions on each pipe (direction of a link). A channel that drops scripted packets counts
+    /// transmissions in the same way.
     transmissions: BTreeMap<u32, u64>,
     lines: Vec<Value>,
 }
@@ -64,7 +61,7 @@ impl SegmentHistory {
         }
     }
 
-    /// The range of bytes in the packet, if the range contains the byte at `target`.
+    /// Returns the start and the length of the packet's byte range, if the range contains the byte at `target`.
     fn range_with_target(&mut self, packet: &Packet) -> Option<(u64, u32)> {
         let Body::Tcp(segment) = &packet.body else { return None };
         if packet.flow != self.flow || !packet.forward {
@@ -93,8 +90,8 @@ impl SegmentHistory {
         }
     }
 
-    /// Number of this transmission on the pipe, from 0. `None` if the packet is not transmitted, or if its fate is
-    /// still undecided.
+    /// Returns the number of this transmission on the pipe, from 0. Returns `None` if the packet is not transmitted, or
+    /// if its fate is undecided.
     fn transmission_number(&mut self, pipe: PipeId, fate: Fate) -> Option<u64> {
         let is_sent = match fate {
             Fate::Arrives(_) => true,

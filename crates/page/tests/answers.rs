@@ -1,4 +1,4 @@
-//! Requests and their answers, tested without a page.
+//! Tests of requests and their answers without a page.
 
 use lasthop_page::Lab;
 use lasthop_page::answer::{NamedColumns as Columns, decode};
@@ -9,7 +9,7 @@ fn ask(lab: &mut Lab, request: Value) -> (Value, Columns) {
     decode(&lab.answer(&request.to_string())).expect("an answer")
 }
 
-/// Does a whole run in slices of `events` events.
+/// Executes a whole run in slices of `events` events.
 fn run(lab: &mut Lab, begin: Value, events: usize) -> (Value, Columns) {
     let (begun, _) = ask(lab, begin);
     assert_eq!(begun["error"], Value::Null);
@@ -48,7 +48,7 @@ fn slices_change_nothing_and_numbers_are_those_of_a_run() {
     for metric in FLOW_METRICS {
         assert_eq!(whole["flows"][0][metric.name], json!((metric.of)(&outcome.flows[0])), "{}", metric.name);
     }
-    // The graph contains every data segment, and a reason for every retransmission.
+    // The columns contain every data segment, and a reason for every retransmission.
     let flow = &outcome.flows[0];
     assert_eq!(column(&columns, "data.sent_s").len() as u64, flow.source.data_sent);
     let again = column(&columns, "data.reason").iter().filter(|reason| **reason >= 0.0).count();
@@ -57,7 +57,8 @@ fn slices_change_nothing_and_numbers_are_those_of_a_run() {
     assert_eq!(lost as u64, flow.account.lost.total());
 }
 
-/// Fall and Floyd's scenario with four drops: the ready path loses segments 14, 24, 26 and 28, of 960 bytes each.
+/// In the ready path `drop-patterns` (Fall and Floyd 1996, four drops), the link drops segments 14, 24, 26 and 28. Each
+/// segment has 960 bytes.
 #[test]
 fn losses_are_where_the_scenario_puts_them_and_have_a_story() {
     let mut lab = Lab::new();
@@ -76,7 +77,8 @@ fn losses_are_where_the_scenario_puts_them_and_have_a_story() {
         ask(&mut lab, json!({ "ask": "story", "line": "drop-patterns", "seed": "1", "offset": 24 * 960 }));
     let what: Vec<&str> =
         story["lines"].as_array().expect("lines").iter().filter_map(|line| line["what"].as_str()).collect();
-    // The segment is sent, lost at the bottleneck, retransmitted, delivered over both links, and acknowledged.
+    // The segment is sent, lost at the bottleneck, and retransmitted. The retransmission is delivered over both links
+    // and acknowledged.
     let of = |word: &str| what.iter().filter(|one| **one == word).count();
     assert_eq!(
         (of("joins"), of("arrives"), of("lost"), of("again"), of("acked")),
@@ -96,7 +98,7 @@ fn a_window_gives_its_part_and_says_where_it_stops() {
     let sent = column(&columns, "data.sent_s");
     assert!(!sent.is_empty() && sent.iter().all(|at| (1.0..=2.0).contains(at)), "{sent:?}");
     assert_eq!(header["segments_to_s"], json!(2.0));
-    // There is only one link, so each data segment has one passage. The remaining passages are those of ACKs.
+    // The path has only one link, so that each data segment has one passage. All remaining passages are those of ACKs.
     let data = column(&columns, "hop.data").iter().filter(|is| **is == 1.0).count();
     assert_eq!(data, sent.len());
     let (header, columns) = run(&mut lab, begin(1.0, 2.0, 50), usize::MAX);
@@ -123,7 +125,7 @@ fn repetitions_have_intervals_and_are_paired() {
     let mean = goodputs.iter().sum::<f64>() / 4.0;
     assert!((number["mean"].as_f64().expect("a mean") - mean).abs() < 1e-9);
     assert_eq!(number["runs"], json!(4));
-    assert_eq!(number["change"]["percent"], json!(0.0), "the first variant is its own baseline");
+    assert_eq!(number["change"]["percent"], json!(0.0), "the first variant must be its own baseline");
     assert!(answer["variants"][1][0]["goodput_kbps"]["change"]["ci95"].is_array());
     ask(&mut lab, json!({ "ask": "forget" }));
     assert_eq!(ask(&mut lab, json!({ "ask": "intervals" })).0["variants"], json!([]));
@@ -138,7 +140,7 @@ fn files_come_from_the_page() {
         refused["error"]["message"],
         "link.path.down.trace: cannot read `mine.down`: this page has no such file: drop it onto the page"
     );
-    // One opportunity of 1504 bytes every 10 ms is a rate of 1.2032 Mbit/s.
+    // The trace has one delivery opportunity of 1504 bytes every 10 ms, which is a rate of 1.2032 Mbit/s.
     ask(&mut lab, json!({ "ask": "file", "name": "mine.down", "text": "10\n20\n30\n40\n" }));
     let (drawn, _) = ask(&mut lab, json!({ "ask": "check", "line": line }));
     assert_eq!(drawn["links"][0]["down"]["service"], "trace");
@@ -146,14 +148,14 @@ fn files_come_from_the_page() {
         drawn["links"][0]["down"]["rate"].as_str().is_some_and(|rate| rate.starts_with("1.2")),
         "{drawn}"
     );
-    // The page provides a scenario, and keys after its name change it.
+    // The page provides a scenario as a file. Keys after the file's name change the scenario.
     let toml = std::fs::read_to_string("../../scenarios/lte.toml").expect("a scenario");
     ask(&mut lab, json!({ "ask": "file", "name": "lab.toml", "text": toml }));
     let (show, _) = ask(&mut lab, json!({ "ask": "show", "line": "lab.toml,duration=3s" }));
     assert!(show["toml"].as_str().is_some_and(|text| text.contains("duration = \"3 s\"")), "{show}");
 }
 
-/// Places are counted in the units of browsers (UTF-16), in which an emoji has two units.
+/// Positions are counted in the units of browsers (UTF-16). An emoji has two such units.
 #[test]
 fn what_is_wrong_has_a_place() {
     let mut lab = Lab::new();
@@ -201,7 +203,7 @@ fn a_request_that_makes_no_sense_is_an_answer_too() {
     }
 }
 
-/// The page offers exactly the contents of the catalogue.
+/// The page offers exactly the mechanisms of the catalogue.
 #[test]
 fn everything_that_can_be_chosen_is_offered() {
     let (offered, _) = ask(&mut Lab::new(), json!({ "ask": "catalogue" }));

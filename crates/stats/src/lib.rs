@@ -1,9 +1,9 @@
-//! Statistics of repetitions: means with intervals, and changes of one mean against another.
+//! Statistics of repetitions: means with intervals, and changes of a mean relative to a second mean.
 //!
 //! * [`mean`]: a mean with Student's 95 % interval, and the linearised ratio of two means.
 //! * [`change`]: a ratio of means with Fieller's interval.
 //!
-//! The crate uses neither threads nor files, so that it also works in web pages.
+//! The crate uses neither threads nor files, so that it can also run in web pages.
 
 pub mod change;
 pub mod mean;

@@ -1,20 +1,20 @@
-//! Means with their Student-t 95 % intervals.
+//! Means with 95 % intervals by Student's t.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A mean of independent repetitions with its 95 % interval.
+/// Mean of independent repetitions, with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Bounds of the interval; `None` for a single repetition.
+    /// Bounds of the 95 % interval. `None` if only one repetition was run.
     pub ci95: Option<[f64; 2]>,
     /// Number of repetitions.
     pub runs: usize,
 }
 
 impl Estimate {
-    /// Computes the mean of `values`; `None` without values.
+    /// Computes the mean of `values`. Returns `None` if `values` is empty.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let runs = values.len();
         if runs == 0 {
@@ -36,18 +36,19 @@ impl Estimate {
         Estimate { ci95: self.ci95.map(|[low, high]| [low.max(least), high.min(most)]), ..self }
     }
 
-    /// Half of the interval's width; `None` without an interval.
+    /// Returns half of the interval's width. Returns `None` if the estimate has no interval.
     pub fn half_width(&self) -> Option<f64> {
         self.ci95.map(|[low, high]| (high - low) / 2.0)
     }
 
-    /// Whether the whole interval exceeds a bound; false without an interval.
+    /// Whether the whole interval is above a bound. Returns false if the estimate has no interval.
     pub fn is_above(&self, bound: f64) -> bool {
         self.ci95.is_some_and(|[low, _]| low > bound)
     }
 }
 
-/// Linearised ratio of paired means (delta method); use [`crate::change::PercentChange`] for a highly variable base.
+/// Linearised ratio of paired means (delta method). For a highly variable base, use [`crate::change::PercentChange`]
+/// instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioOfMeans {
     ratio: f64,
@@ -55,7 +56,8 @@ pub struct RatioOfMeans {
 }
 
 impl RatioOfMeans {
-    /// Mean of `ones` / mean of `others`, in pairs; `None` without values, or if the mean of `others` is not positive.
+    /// Returns the ratio of the mean of `ones` to the mean of `others`, which are paired. Returns `None` if no pair is
+    /// given, or if the mean of `others` is not positive.
     pub fn of(ones: &[f64], others: &[f64]) -> Option<RatioOfMeans> {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let base = mean(others);
@@ -63,21 +65,21 @@ impl RatioOfMeans {
         is_defined.then(|| RatioOfMeans { ratio: mean(ones) / base, base })
     }
 
-    /// Contribution of one pair to the change, %. Over all pairs, the mean is 100 (ratio - 1), and the standard error
-    /// equals the standard error of the change.
+    /// Returns the contribution of one pair to the change, %. The mean of the contributions over all pairs is the
+    /// change, 100 (ratio - 1). The standard error of this mean is the standard error of the change.
     pub fn change(&self, one: f64, other: f64) -> f64 {
         100.0 * (self.ratio + (one - self.ratio * other) / self.base - 1.0)
     }
 }
 
-/// Computes 100 (mean of `ones` / mean of `others` - 1) with its interval ([`RatioOfMeans`]).
+/// Computes the change of a mean, %: 100 (mean of `ones` / mean of `others` - 1) with its interval ([`RatioOfMeans`]).
 pub fn change_of_means(ones: &[f64], others: &[f64]) -> Option<Estimate> {
     let ratio = RatioOfMeans::of(ones, others)?;
     let changes: Vec<f64> = ones.iter().zip(others).map(|(one, other)| ratio.change(*one, *other)).collect();
     Estimate::of(&changes)
 }
 
-/// 97.5 % quantile of Student's t with `freedom` degrees of freedom.
+/// Returns the 97.5 % quantile of Student's t with `freedom` degrees of freedom.
 pub fn quantile(freedom: usize) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom as f64) {
         Ok(t) => t.inverse_cdf(0.975),
@@ -91,7 +93,8 @@ mod tests {
 
     #[test]
     fn quantiles_match_the_tables() {
-        // Student 1908; any statistics table: t(0.975) for 1, 4, 9 and 29 degrees of freedom.
+        // The expected values of t(0.975) for 1, 4, 9 and 29 degrees of freedom are in any table of Student's t
+        // (Student 1908).
         for (freedom, table) in [(1, 12.706), (4, 2.776), (9, 2.262), (29, 2.045)] {
             assert!((quantile(freedom) - table).abs() < 5e-4, "{freedom}");
         }
@@ -99,7 +102,7 @@ mod tests {
 
     #[test]
     fn an_interval_worked_by_hand() {
-        // Mean 3, s^2 = 2.5, n = 5: half width 2.776 sqrt(0.5) = 1.963.
+        // With mean 3, s^2 = 2.5 and n = 5, the half width is 2.776 sqrt(0.5) = 1.963.
         let estimate = Estimate::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert!((estimate.mean - 3.0).abs() < 1e-12);
         assert!((estimate.half_width().unwrap() - 1.963).abs() < 1e-3);
@@ -108,15 +111,16 @@ mod tests {
 
     #[test]
     fn a_change_of_means_worked_by_hand() {
-        // The means are 6 and 4, a change of 50 %. Equal ratios in all pairs give an interval of width zero.
+        // The means are 6 and 4, a change of 50 %. If all pairs have the same ratio, the width of the interval is zero.
         let estimate = change_of_means(&[3.0, 9.0], &[2.0, 6.0]).unwrap();
         assert!((estimate.mean - 50.0).abs() < 1e-9 && estimate.half_width().unwrap() < 1e-9);
-        // The mean of the ratios (3 and 1) would give a change of 100 per cent.
+        // The mean of the ratios (3 and 1) would be a change of 100 %. The change of the means is 50 %.
         let estimate = change_of_means(&[6.0, 6.0], &[2.0, 6.0]).unwrap();
         assert!((estimate.mean - 50.0).abs() < 1e-9);
-        // The residuals 6 - 1.5 x 2 = 3 and 6 - 1.5 x 6 = -3, divided by the base 4 and added to the ratio
-        // 1.5, give 2.25 and 0.75. The changes +125 % and -25 % have s = 106.07 points and a standard error
-        // of 75 points. At one degree of freedom t = 12.706, so that the half width is 12.706 x 75.
+        // The residuals are 6 - 1.5 x 2 = 3 and 6 - 1.5 x 6 = -3. Divided by the base 4 and added to the ratio 1.5, the
+        // residuals give 2.25 and 0.75. The changes are therefore +125 % and -25 %, with s = 106.07 percentage points
+        // and a standard error of 75 percentage points. With one degree of freedom, t = 12.706, so that the half width
+        // is 12.706 x 75.
         assert!((estimate.half_width().unwrap() - 952.97).abs() < 0.1);
         assert_eq!(change_of_means(&[], &[]), None);
     }
@@ -125,7 +129,7 @@ mod tests {
     fn an_interval_ends_where_its_quantity_does() {
         let of = |values: &[f64], bounds| Estimate::of(values).unwrap().within(bounds);
         assert_eq!(of(&[0.8, 1.0, 0.9], Some([0.0, 1.0])).ci95.unwrap()[1], 1.0);
-        // Student's t of two values: 12.7 standard errors on either side.
+        // The half width of an interval from two values is 12.7 standard errors (Student's t).
         let counts = of(&[0.0, 2.0], Some([0.0, f64::INFINITY]));
         assert!(counts.ci95.is_some_and(|[low, high]| low == 0.0 && high > 13.0), "{counts:?}");
         assert!(of(&[0.0, 2.0], None).ci95.unwrap()[0] < -11.0);
@@ -136,7 +140,7 @@ mod tests {
     fn no_interval_is_above_nothing() {
         let single = Estimate::of(&[5.0]).unwrap();
         assert_eq!((single.half_width(), single.is_above(0.0)), (None, false));
-        // Equal values give 5 ± 0.
+        // Two values of 5 have the mean 5 and a half width of 0.
         let equal = Estimate::of(&[5.0, 5.0]).unwrap();
         assert!(equal.is_above(4.9) && !equal.is_above(5.0));
     }

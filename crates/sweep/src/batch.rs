@@ -1,7 +1,8 @@
-//! Encodes the results of runs that other processes do.
+//! Encoding of the results of runs that other processes execute.
 //!
-//! A batch consists of the length of a JSON text (four bytes, little-endian), the text, and then the numbers in eight
-//! bytes each (IEEE 754, little-endian). The text names the numbers. Runs with the same names share one description.
+//! A batch consists of the length of a JSON text (four bytes, little-endian), the JSON text, and numbers of eight bytes
+//! each (IEEE 754, little-endian). The JSON text names the numbers. Runs with the same names share one description in
+//! the text.
 
 use crate::digest::{Digests, ENGINE};
 use crate::row::{self, RunRow, Subject, SubjectMetrics};
@@ -11,25 +12,27 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A run to do: the digest of its point (a combination of values), its scenario as text, and its seed.
+/// Request of a run: the digest of the run's point, the scenario as text, and the seed. A point is one combination of
+/// values.
 pub type RunRequest = (String, String, u64);
 
-/// Cache of the scenarios that a process has read, because a worker does many runs of the same points.
+/// Cache of the scenarios that a process has parsed. The cache helps because a worker executes many runs of the same
+/// points.
 #[derive(Default)]
 pub struct ScenarioCache(Mutex<BTreeMap<String, Arc<Scenario>>>);
 
 const MAX_CACHED: usize = 10_000;
 
 impl ScenarioCache {
-    /// An empty cache.
+    /// Returns an empty cache.
     pub const fn empty() -> ScenarioCache {
         ScenarioCache(Mutex::new(BTreeMap::new()))
     }
 
-    /// The scenario with this digest and text, whose mechanisms are in `catalogue`.
+    /// Returns the scenario with this digest and text. `catalogue` contains the mechanisms of the scenario.
     ///
     /// # Errors
-    /// Fails if the text is not the scenario with this digest for this engine.
+    /// Fails if the text is invalid, or if the text's scenario does not have this digest in this engine.
     pub fn scenario(&self, digest: &str, text: &str, catalogue: &Catalogue) -> Result<Arc<Scenario>, String> {
         let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(scenario) = cache().get(digest) {
@@ -45,11 +48,11 @@ impl ScenarioCache {
     }
 }
 
-/// Does the runs that another process requests.
+/// Executes the runs that a different process requests.
 ///
 /// # Errors
-/// Fails if results could differ: this process has another engine (simulator version), or a recording with
-/// the same name but other contents.
+/// Fails if the results could differ from the results of the requesting process. The cause may be a different engine
+/// (simulator version), or a recording with the same name but different contents.
 pub fn run(requests: &[RunRequest], cache: &ScenarioCache) -> Result<Vec<RunRow>, String> {
     let catalogue = Catalogue::default();
     let one = |(digest, text, seed): &RunRequest| -> Result<RunRow, String> {
@@ -116,7 +119,7 @@ fn subject_names(metrics: &SubjectMetrics) -> Value {
     json!([kind, name, names])
 }
 
-/// Decodes the rows of a batch; `None` if the bytes were not encoded by [`pack`].
+/// Decodes the rows of a batch. Returns `None` if [`pack`] did not encode the bytes.
 pub fn unpack(batch: &[u8]) -> Option<Vec<RunRow>> {
     let (length, rest) = batch.split_first_chunk::<4>()?;
     let (text, numbers) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -128,7 +131,8 @@ pub fn unpack(batch: &[u8]) -> Option<Vec<RunRow>> {
     numbers.next().is_none().then_some(rows)
 }
 
-/// Names of a subject (flow, link direction or all flows): its kind, its name, and the names of its numbers.
+/// Kind of a subject, name of the subject, and names of its numbers. A subject is a flow, a link direction or all
+/// flows.
 type SubjectNames = (String, String, Vec<String>);
 
 fn decode_row(

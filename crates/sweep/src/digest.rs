@@ -1,25 +1,26 @@
-//! Digests: keys that identify the runs of a scenario.
+//! Digests, which are keys that identify the runs of a scenario.
 
 use lasthop_lab::digest::key;
 use lasthop_scenario::Scenario;
 use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 
-/// Name of the engine: its version and a hash of its sources. Runs of one engine are never reused for another engine.
+/// Name of the engine: the program's version and a hash of the simulator's sources. Runs of one engine are never reused
+/// for a different engine.
 pub static ENGINE: LazyLock<String> =
     LazyLock::new(|| format!("{}+{}", env!("CARGO_PKG_VERSION"), &key(&lasthop_sim::ENGINE_SOURCES)[..16]));
 
-/// Computes digests. The buffer is reused from one digest to the next.
+/// Computes digests. One buffer is reused for all digests.
 #[derive(Debug, Default)]
 pub struct Digests(Written);
 
 impl Digests {
     /// Returns the digest of a scenario's runs. The digest covers this engine and the whole checked scenario, including
-    /// recorded links. It does not cover title, source, seed, number of runs and sample interval. A mechanism that a
-    /// caller added is represented by its name and values.
+    /// recorded links. The digest does not cover title, source, seed, number of runs and sample interval. A mechanism
+    /// that the calling program added is represented by its name and its values.
     ///
-    /// The standard library's `Hash` serialises the values. Another compiler or byte order may therefore give different
-    /// digests; runs are then repeated. Two different scenarios never have the same input to the digest.
+    /// The standard library's `Hash` serialises the values. A different compiler or byte order may therefore give
+    /// different digests; the runs are then repeated. Two different scenarios never have the same input to the digest.
     pub fn of(&mut self, scenario: &Scenario) -> String {
         let Scenario {
             title: _,
@@ -43,7 +44,8 @@ impl Digests {
     }
 }
 
-/// A hasher that records its input. Different values are recorded as different bytes, and small numbers take few bytes.
+/// Hasher that records its input. Different values are recorded as different bytes. Small numbers are recorded in few
+/// bytes.
 #[derive(Debug, Default)]
 struct Written(Vec<u8>);
 
@@ -52,7 +54,7 @@ impl Hasher for Written {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Writes seven bits in each byte (LEB128); the last byte is below 128.
+    /// Writes seven bits of the number in each byte (LEB128). The last byte is below 128.
     fn write_u64(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
@@ -69,12 +71,12 @@ impl Hasher for Written {
         self.write_u64(number as u64);
     }
 
-    /// Called for the discriminants of enums.
+    /// Records a discriminant of an enum.
     fn write_isize(&mut self, number: isize) {
         self.write_u64(number as u64);
     }
 
-    /// Unused, because the recorded bytes are the result.
+    /// Returns 0. The recorded bytes are the result instead.
     fn finish(&self) -> u64 {
         0
     }
@@ -90,7 +92,7 @@ mod tests {
         written.0
     }
 
-    /// The expected bytes are the LEB128 examples of DWARF 5 §7.6.
+    /// The expected bytes are the LEB128 examples in DWARF 5 §7.6.
     #[test]
     fn numbers_take_few_bytes() {
         for (number, bytes) in

@@ -1,8 +1,8 @@
-//! Chooses the order of a sweep's runs and stores their results.
+//! Driver of a sweep: chooses the order of the runs and stores their results.
 //!
-//! `poll_job` returns runs to do until the sweep needs no further run; `handle_row` accepts the results in any order.
-//! Runs that the store already contains are left out. The first runs of all points precede all second runs, and so on.
-//! Every point uses the same seeds.
+//! `poll_job` returns runs to execute until the sweep needs no further run. `handle_row` accepts the results in any
+//! order. Runs that the store already contains are not returned. The first runs of all points precede the second runs
+//! of all points, and so on. Every point uses the same seeds.
 
 use crate::grid::Grid;
 use crate::row::RunRow;
@@ -17,17 +17,17 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Longest time from a result's arrival to its commit. Results are committed in groups, because each commit waits for
-/// the disk.
+/// Longest time from the arrival of a result to its commit. Results are committed in groups because each commit waits
+/// for the disk.
 const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Number of runs of each point: fixed, or determined by a stopping rule.
+/// Number of runs of each point. The number is fixed, or a stopping rule determines it.
 #[derive(Clone)]
 pub enum RunCount {
-    /// A fixed number.
+    /// A fixed number of runs.
     Runs(u32),
-    /// Repeats runs until the means of these quantities over flows reach this precision, or the number of runs reaches
-    /// the limit. A scenario without randomness has only one run.
+    /// A stopping rule. Runs are added until the means of these quantities over flows reach this precision, or until
+    /// the number of runs reaches this limit. A scenario without randomness has only one run.
     Until(Precision, Vec<Quantity>, u32),
 }
 
@@ -51,18 +51,18 @@ impl RunCount {
     }
 }
 
-/// A shard: part `number` of the `of` parts of a sweep. The parts are simulated separately, for example on several
+/// A shard: part `number` of the `of` parts of a sweep. The parts are simulated separately, for example on different
 /// machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Number of this part, from 1.
+    /// Number of this part, counted from 1.
     pub number: u32,
-    /// Number of parts, at least 1.
+    /// Number of parts of the sweep, at least 1.
     pub of: u32,
 }
 
 impl Shard {
-    /// The whole sweep as one part.
+    /// The only part of a sweep that is not divided.
     pub const WHOLE: Shard = Shard { number: 1, of: 1 };
 
     fn has(self, index: u64) -> bool {
@@ -70,34 +70,34 @@ impl Shard {
     }
 }
 
-/// A run to do.
+/// Run to execute.
 #[derive(Clone, Debug)]
 pub struct RunJob {
     /// Digest of the point that the run belongs to.
     pub digest: String,
     /// The scenario.
     pub scenario: Arc<Scenario>,
-    /// The resolved scenario as TOML, for other processes.
+    /// The resolved scenario as TOML, which other processes parse.
     pub text: Arc<str>,
     /// The seed.
     pub seed: u64,
 }
 
-/// A point in progress. Combinations that resolve to the same scenario share one point.
+/// Point in progress. Combinations that resolve to the same scenario share one point.
 struct PointState {
     digest: String,
     scenario: Arc<Scenario>,
     text: Arc<str>,
-    /// Values of the quantities that the stopping rule uses, by run number from 0. The list is empty for a failed run,
-    /// and for all runs without a stopping rule.
+    /// Values of the quantities that the stopping rule uses. The key is the number of the run, from 0. The list of
+    /// values is empty for a failed run. Without a stopping rule, the lists of all runs are empty.
     done: BTreeMap<u32, Vec<Option<f64>>>,
-    /// Number of runs wanted so far; the stopping rule may raise this number.
+    /// Number of runs that are currently wanted. The stopping rule may raise this number.
     wanted: u32,
-    /// Number of runs that this shard has requested and whose results are missing.
+    /// Number of wanted runs of this shard whose results are missing.
     open: u32,
 }
 
-/// A sweep in progress. The driver is the only writer of its store, and its errors are errors of the store.
+/// Sweep in progress. The driver is the only writer of its store. All errors of the driver are errors of the store.
 pub struct Driver {
     store: Store,
     sweep: i64,
@@ -107,10 +107,12 @@ pub struct Driver {
     points: Vec<PointState>,
     point_count: u64,
     index_by_digest: BTreeMap<String, usize>,
-    /// Next run of each point that may need more runs, as (run number, point). The smallest pair is popped first.
+    /// Next run of each point that may need more runs: number of the run, and index of the point. The smallest pair is
+    /// popped first.
     next: BinaryHeap<Reverse<(u32, usize)>>,
-    /// Results that are not committed yet. `since` is the arrival time of the first of these results.
+    /// Results that are not committed.
     waiting: Vec<RunRow>,
+    /// Arrival time of the first result that is not committed.
     since: Option<Instant>,
     found: u64,
     done: u64,
@@ -118,7 +120,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts or continues a sweep. The repetitions use the seeds `seed`, `seed + 1` …
+    /// Starts or continues a sweep. The repetitions of each point use the seeds `seed`, `seed + 1` …
     pub fn begin(
         mut store: Store,
         grid: &Grid,
@@ -175,8 +177,8 @@ impl Driver {
         Ok(driver)
     }
 
-    /// Returns the next run to do. `None` means that no run can start now. If additionally no run is in progress, the
-    /// sweep is complete.
+    /// Returns the next run to execute. Returns `None` if no run can start now. If in addition no run is in progress,
+    /// the sweep is complete.
     pub fn poll_job(&mut self) -> Option<RunJob> {
         while let Some(Reverse((run, index))) = self.next.pop() {
             let point = &self.points[index];
@@ -195,8 +197,9 @@ impl Driver {
         None
     }
 
-    /// Accepts the result of a run. The result is committed at the latest by the first call of this function
-    /// or of [`Driver::handle_time`] after 250 ms.
+    /// Accepts the result of a run. The result is committed within this call, or within a later call of this function
+    /// or of [`Driver::handle_time`]. The first call that is made at least 250 ms after the arrival of the result
+    /// commits the result at the latest.
     pub fn handle_row(&mut self, row: RunRow) -> Result<(), Error> {
         let Some(index) = self.index_by_digest.get(&row.digest).copied() else { return Ok(()) };
         let number = row.seed.wrapping_sub(self.seed);
@@ -222,7 +225,7 @@ impl Driver {
         self.handle_time()
     }
 
-    /// Commits the waiting results if the oldest of them has waited for 250 ms.
+    /// Commits the results that are not committed, if the oldest of these results arrived at least 250 ms ago.
     pub fn handle_time(&mut self) -> Result<(), Error> {
         match self.since {
             Some(since) if since.elapsed() >= COMMIT_INTERVAL => self.commit(),
@@ -230,7 +233,7 @@ impl Driver {
         }
     }
 
-    /// Commits all waiting results.
+    /// Commits all results that are not committed.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.store.commit(&self.waiting)?;
         self.waiting.clear();
@@ -238,17 +241,17 @@ impl Driver {
         Ok(())
     }
 
-    /// Number of runs of this sweep that the store already had.
+    /// Returns the number of runs of this sweep that the store already had.
     pub fn found(&self) -> u64 {
         self.found
     }
 
-    /// Number of runs whose results have arrived.
+    /// Returns the number of runs whose results have arrived.
     pub fn done(&self) -> u64 {
         self.done
     }
 
-    /// Number of runs whose results are missing. With a stopping rule this is an estimate.
+    /// Returns the number of runs whose results are missing. With a stopping rule, the number is an estimate.
     pub fn left(&self) -> u64 {
         let open: u64 = self.points.iter().map(|point| u64::from(point.open)).sum();
         let RunCount::Until(precision, ..) = &self.count else { return open };
@@ -260,12 +263,12 @@ impl Driver {
         open + self.points.iter().filter(|point| point.open > 0).map(|it| u64::from(further(it))).sum::<u64>()
     }
 
-    /// Error messages of the failed runs.
+    /// Returns the error messages of the failed runs.
     pub fn failed(&self) -> &[String] {
         &self.failed
     }
 
-    /// Number of points that reached the limit of runs without the required precision.
+    /// Returns the number of points that reached the limit of runs without the required precision.
     pub fn inexact(&self) -> usize {
         let RunCount::Until(precision, _, most) = &self.count else { return 0 };
         let is_inexact = |point: &&PointState| {
@@ -275,25 +278,26 @@ impl Driver {
         self.points.iter().filter(is_inexact).count()
     }
 
-    /// Number of the sweep in its store.
+    /// Returns the number of the sweep in its store.
     pub fn sweep(&self) -> i64 {
         self.sweep
     }
 
-    /// Commits and returns the store.
+    /// Commits all results and returns the store.
     pub fn into_store(mut self) -> Result<Store, Error> {
         self.commit()?;
         Ok(self.store)
     }
 
-    /// Requests further runs of a point until this shard has a run to do, or the point has enough runs.
+    /// Requests further runs of a point until this shard has a run to execute, or until the point has enough runs.
     fn request_runs(&mut self, index: usize) {
         while self.points[index].open == 0 {
             let point = &self.points[index];
             let (before, most) = (point.wanted, self.count.max_runs(&point.scenario));
             let wanted = match &self.count {
                 RunCount::Runs(runs) => *runs,
-                // A stopping rule needs all runs of a point in one shard, so points of other shards get no runs here.
+                // A stopping rule needs all runs of a point in one shard. Points of other shards therefore get no runs
+                // here.
                 RunCount::Until(..) if !self.shard.has(index as u64) => 0,
                 RunCount::Until(precision, ..) => {
                     let enough = |values: &Vec<Option<f64>>| precision.is_reached(values);
@@ -318,8 +322,8 @@ impl Driver {
         }
     }
 
-    /// Whether a run belongs to this shard. Runs are divided among shards. With a stopping rule, whole points are
-    /// divided instead.
+    /// Whether a run belongs to this shard. With a fixed number of runs, the runs are divided among the shards. With a
+    /// stopping rule, whole points are divided among the shards.
     fn is_in_shard(&self, run: u32, index: usize) -> bool {
         match self.count {
             RunCount::Runs(_) => self.shard.has(u64::from(run) * self.point_count + index as u64),
@@ -328,7 +332,7 @@ impl Driver {
     }
 }
 
-/// Values of the runs numbered below `runs`, one list for each quantity.
+/// Returns the values of the runs with numbers below `runs`, one list for each quantity.
 fn columns(done: &BTreeMap<u32, Vec<Option<f64>>>, runs: u32) -> Vec<Vec<Option<f64>>> {
     let width = done.values().next().map_or(0, Vec::len);
     let of = |at: usize| done.range(..runs).map(|(_, values)| values.get(at).copied().flatten()).collect();

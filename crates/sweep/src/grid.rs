@@ -1,4 +1,4 @@
-//! The points of a sweep.
+//! Points of a sweep.
 
 use crate::digest::Digests;
 use lasthop_lab::compare::{Variation, drafts};
@@ -6,23 +6,23 @@ use lasthop_lab::digest::key;
 use lasthop_scenario::{Draft, Problem, Scenario};
 use std::sync::Arc;
 
-/// Every combination of the values of some keys.
+/// Grid of a sweep: every combination of the values of some keys.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// The scenario's title.
+    /// Title of the scenario.
     pub title: String,
     /// Paths of the keys that have several values.
     pub paths: Vec<String>,
-    /// The combinations. The values of the last key change fastest.
+    /// Combinations of values. The values of the last key vary fastest.
     pub points: Vec<GridPoint>,
 }
 
-/// One combination of values.
+/// Point of a grid: one combination of values.
 #[derive(Clone, Debug)]
 pub struct GridPoint {
-    /// The value of each key in [`Grid::paths`].
+    /// Value of each key in [`Grid::paths`].
     pub values: Vec<String>,
-    /// Digest of the scenario, see [`Digests::of`]. Combinations that resolve to the same scenario have the same
+    /// Digest of the scenario (see [`Digests::of`]). Combinations that resolve to the same scenario have the same
     /// digest.
     pub digest: String,
     /// The resolved scenario as TOML.
@@ -32,11 +32,11 @@ pub struct GridPoint {
 }
 
 impl Grid {
-    /// Creates every combination of the values. A key with only one value applies to all points and is left out of the
+    /// Returns every combination of the values. A key with only one value applies to all points and is not in the
     /// grid's paths.
     ///
     /// # Errors
-    /// Returns the problem of the first key or value that the scenario does not accept.
+    /// Fails with the problem of the first key or value that the scenario does not accept.
     pub fn of(draft: &Draft, settings: &[Variation]) -> Result<Grid, Problem> {
         let is_varied: Vec<bool> = settings.iter().map(|setting| setting.values.len() > 1).collect();
         let varied = |values: Vec<String>| -> Vec<String> {
@@ -59,8 +59,7 @@ impl Grid {
         Ok(Grid { title, paths, points })
     }
 
-    /// Digest of the grid. Two grids have the same digest if their paths, values and points are equal and in the same
-    /// order.
+    /// Returns the digest of the grid. The digest covers the title, and the paths, values and points in their order.
     pub fn digest(&self) -> String {
         let mut parts: Vec<&str> = vec![&self.title];
         parts.extend(self.paths.iter().map(String::as_str));

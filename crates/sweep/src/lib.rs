@@ -1,12 +1,14 @@
-//! Sweeps: simulate every combination of some values with the same seeds, and store the results in a crash-safe file.
+//! Sweeps: simulation of every combination of some values with the same seeds. The results are stored in a crash-safe
+//! file.
 //!
-//! * [`grid`]: the points of a sweep; [`digest`]: keys that identify the runs of a point.
-//! * [`rule`]: stopping rule that repeats runs until a precision is reached.
+//! * [`grid`]: points of a sweep.
+//! * [`digest`]: keys that identify the runs of a point.
+//! * [`rule`]: stopping rule, which adds runs until a precision is reached.
 //! * [`row`]: one run and its results.
-//! * [`driver`]: chooses the order of the runs, and is the only writer of the store. The driver has no threads:
-//!   [`thread_pool`] simulates on this machine, and other programs may do runs elsewhere.
-//! * [`batch`]: byte encoding of runs that other processes do.
-//! * [`store`]: the SQLite file, which has one writer; merging of stores.
+//! * [`driver`]: order of the runs. The driver is the only writer of the store and has no threads.
+//! * [`thread_pool`]: simulation of runs on this machine. Other programs may execute runs elsewhere.
+//! * [`batch`]: byte encoding of the results of runs that other processes execute.
+//! * [`store`]: the SQLite file, which has one writer, and merging of stores.
 //! * [`results`]: output of a store as a table, as JSON objects or as comma-separated values.
 //!
 //! Workers never open the store. This crate prints nothing.

@@ -1,4 +1,4 @@
-//! One run with its numbers, as a worker returns it.
+//! One run with its numbers, in the form in which a worker returns the run.
 
 use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_scenario::Scenario;
@@ -11,44 +11,45 @@ use std::time::Instant;
 /// A run that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
-    /// Digest of the point that the run belongs to: [`crate::grid::GridPoint::digest`].
+    /// Digest of the point that the run belongs to, see [`crate::grid::GridPoint::digest`].
     pub digest: String,
     /// Seed of the run.
     pub seed: u64,
-    /// Wall-clock time, s.
+    /// Wall-clock time of the run, s.
     pub wall_s: f64,
-    /// The numbers, or the error message of a failed run.
+    /// Numbers of the run, or the error message of a failed run.
     pub outcome: Result<Vec<SubjectMetrics>, String>,
 }
 
-/// The object that numbers describe.
+/// Object that numbers describe.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// A flow, by its name.
+    /// A flow. The text is the name of the flow.
     Flow(String),
     /// All flows together.
     All,
-    /// One direction of a link: `wireless.down`.
+    /// One direction of a link. The text is a name such as `wireless.down`.
     Link(String),
 }
 
-/// The numbers of one subject.
+/// Numbers of one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubjectMetrics {
     /// The subject that the numbers describe.
     pub subject: Subject,
-    /// The defined numbers with their names, which include the unit, in the order of columns.
+    /// Defined numbers, each with its name, in the order of the columns. A name includes the unit suffix.
     pub numbers: Vec<(Cow<'static, str>, f64)>,
 }
 
 impl SubjectMetrics {
-    /// The number with this name; `None` if it is undefined.
+    /// Returns the number with this name. Returns `None` if the number is undefined.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.numbers.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 }
 
-/// Does one run of a scenario. If the run panics or does not end, the result has an error message in place of numbers.
+/// Executes one run of a scenario. If the run panics or does not end, the result has an error message instead of
+/// numbers.
 pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> RunRow {
     let begun = Instant::now();
     let observation = || Observation { link_delays: true, ..Observation::default() };
@@ -64,7 +65,7 @@ fn numbers(outcome: &Outcome) -> Result<Vec<SubjectMetrics>, String> {
     }
 }
 
-/// All numbers of an outcome: of each flow, of all flows together, and of each link direction.
+/// Returns all numbers of an outcome: the numbers of each flow, of all flows together, and of each link direction.
 pub fn subject_metrics(outcome: &Outcome) -> Vec<SubjectMetrics> {
     let flows = outcome.flows.iter().map(|flow| {
         let numbers = FLOW_METRICS.iter().map(|metric| (metric.name, (metric.of)(flow)));
@@ -84,11 +85,12 @@ pub fn subject_metrics(outcome: &Outcome) -> Vec<SubjectMetrics> {
     flows.chain([all]).chain(links).collect()
 }
 
-/// Collects the numbers of a subject, without undefined and non-finite numbers.
+/// Collects the numbers of a subject. Undefined numbers and numbers that are not finite are omitted.
 fn metrics(subject: Subject, numbers: impl Iterator<Item = (&'static str, Option<f64>)>) -> SubjectMetrics {
     let defined = numbers.filter_map(|(name, value)| {
         let value = value.filter(|value| value.is_finite())?;
-        // SQLite stores whole numbers as integers, which have no negative zero. Adding 0.0 turns -0.0 into 0.0.
+        // SQLite stores whole numbers as integers, which have no negative zero. The addition of 0.0 changes -0.0 to
+        // 0.0.
         Some((Cow::Borrowed(name), value + 0.0))
     });
     SubjectMetrics { subject, numbers: defined.collect() }
@@ -126,7 +128,7 @@ mod tests {
         let outcomes = [outcome];
         let objects = summary::objects(&outcomes, &[]).chain(links::objects(&outcomes));
         let mut numbers = 0;
-        // The run has no numbers of classes, because results compute these numbers from the flows.
+        // The run has no numbers of classes, because `results` computes these numbers from the flows.
         for object in objects.filter(|object| object.get("class").is_none()) {
             let subject = match (object["flow"].as_str(), object["link"].as_str()) {
                 (Some(flow), _) => Subject::Flow(flow.to_owned()),

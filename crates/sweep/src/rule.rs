@@ -1,16 +1,16 @@
-//! Stopping rule: a sequential procedure that repeats runs until a relative precision is reached.
+//! Stopping rule: a sequential procedure that adds runs until a relative precision is reached.
 //!
-//! A point is repeated until half of the 95 % confidence interval is at most γ / (1 + γ) of the mean. γ is the required
-//! relative error. (Law, Simulation Modeling and Analysis, 5th ed. 2015, §9.4.1, after Law and Kelton.) Chow and
-//! Robbins (Ann. Math. Stat. 36, 1965) prove the coverage in the limit of γ towards 0. The first check is after ten
-//! runs, as Law advises. Each further check is made when the number of runs has grown by a tenth and by at least ten.
-//! With more frequent checks, the rule would stop too early by chance more often.
+//! Runs of a point are added until half of the 95 % confidence interval is at most γ / (1 + γ) of the mean. γ is the
+//! required relative error (Law, Simulation Modeling and Analysis, 5th ed. 2015, §9.4.1, after Law and Kelton). Chow
+//! and Robbins (Ann. Math. Stat. 36, 1965) prove the coverage in the limit of γ towards 0. The first check is after ten
+//! runs, as Law advises. The next check follows when the number of runs has grown by a tenth, and by at least ten. With
+//! more frequent checks, the rule would more often end too early by chance.
 
 use lasthop_lab::stats::Estimate;
 
 /// Number of runs before the first check.
 pub const FIRST_CHECK: u32 = 10;
-/// Default limit of the number of runs of a point.
+/// Default limit of the number of runs of one point.
 pub const DEFAULT_MAX_RUNS: u32 = 10_000;
 
 /// Required relative precision of a mean.
@@ -20,25 +20,26 @@ pub struct Precision {
 }
 
 impl Precision {
-    /// `relative` is the allowed relative error, such as 0.02. `None` unless it is above 0 and below 1.
+    /// Returns the precision with the relative error `relative`, such as 0.02. Returns `None` unless `relative` is
+    /// above 0 and below 1.
     pub fn new(relative: f64) -> Option<Precision> {
         (relative > 0.0 && relative < 1.0).then_some(Precision { relative })
     }
 
-    /// Number of runs at the next check. `checked` is the number of runs at the last check, and 0 before the first
-    /// check.
+    /// Returns the number of runs at the next check. `checked` is the number of runs at the last check, or 0 if no
+    /// check was made.
     pub fn next_check(checked: u32) -> u32 {
         if checked == 0 { FIRST_CHECK } else { checked.saturating_add((checked / 10).max(10)) }
     }
 
-    /// Whether the interval of these values is narrow enough. Also true if no run reports the metric: such a
-    /// metric requests no further runs.
+    /// Whether the interval of these values is narrow enough. Also true if no run reports the metric. Such a metric
+    /// requests no further runs.
     pub fn is_reached(&self, values: &[Option<f64>]) -> bool {
         self.is_reached_beside(values, values)
     }
 
-    /// Whether half the interval of `values` is small enough relative to the mean of `of`. Used for paired differences,
-    /// whose own mean may be zero.
+    /// Whether half of the interval of `values` is small enough relative to the mean of `of`. This check is for paired
+    /// differences, whose own mean may be zero.
     pub fn is_reached_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> bool {
         match estimate(values).zip(estimate(of)) {
             Some((estimate, of)) => {
@@ -48,25 +49,26 @@ impl Precision {
         }
     }
 
-    /// Expected total number of runs, estimated from these values.
+    /// Returns the expected total number of runs until [`Precision::is_reached`] returns true, estimated from these
+    /// values.
     pub fn expected(&self, values: &[Option<f64>]) -> u32 {
         self.expected_beside(values, values)
     }
 
-    /// Expected total number of runs until [`Precision::is_reached_beside`] returns true.
+    /// Returns the expected total number of runs until [`Precision::is_reached_beside`] returns true.
     pub fn expected_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> u32 {
         let known = estimate(values).zip(estimate(of));
         let Some((half, of)) = known.and_then(|(estimate, of)| Some((estimate.half_width()?, of))) else {
             return FIRST_CHECK;
         };
-        // The width of the interval shrinks with the square root of the number of runs.
+        // The width of the interval is inversely proportional to the square root of the number of runs.
         let ratio = half / (self.allowed() * of.mean.abs());
         let runs = values.len() as f64 * ratio * ratio;
-        // If the mean is zero, the relative error is undefined.
+        // If both the interval and the mean are zero, the ratio is undefined.
         if runs.is_nan() { FIRST_CHECK } else { runs.min(f64::from(u32::MAX)) as u32 }
     }
 
-    /// Largest allowed ratio of half the interval to the mean.
+    /// Returns the largest allowed ratio of half of the interval to the mean.
     fn allowed(&self) -> f64 {
         self.relative / (1.0 + self.relative)
     }
@@ -83,25 +85,25 @@ mod tests {
 
     #[test]
     fn worked_by_hand() {
-        // Five times 95 and five times 105: s = 5.270, t(9) = 2.262, half width 3.770 or 3.77 %, which is γ / (1 + γ)
-        // at γ = 3.92 %.
+        // The values are five times 95 and five times 105. With s = 5.270 and t(9) = 2.262, the half width is 3.770,
+        // which is 3.77 % of the mean. This is γ / (1 + γ) for γ = 3.92 %.
         let values: Vec<Option<f64>> =
             (0..10).map(|at| Some(if at % 2 == 0 { 95.0 } else { 105.0 })).collect();
         assert!(Precision::new(0.0393).unwrap().is_reached(&values));
         assert!(!Precision::new(0.0391).unwrap().is_reached(&values));
-        // Half the error needs four times as many runs.
+        // Half of the relative error needs four times as many runs.
         let expected = |relative| Precision::new(relative).unwrap().expected(&values);
         assert_eq!(expected(0.0392), 9);
         assert!((39..=41).contains(&expected(0.0193)), "{}", expected(0.0193));
     }
 
-    /// Differences of -1 and 1 have mean 0. Half of their interval is 0.754, or 0.754 % of a mean of 100.
+    /// Differences of -1 and 1 have the mean 0. Half of their interval is 0.754, which is 0.754 % of a mean of 100.
     #[test]
     fn differences_are_measured_by_what_they_are_of() {
         let differences: Vec<Option<f64>> =
             (0..10).map(|at| Some(if at % 2 == 0 { -1.0 } else { 1.0 })).collect();
         let firsts = [Some(100.0); 10];
-        // γ / (1 + γ) is 0.754 % at γ = 0.760 %.
+        // For γ = 0.760 %, γ / (1 + γ) is 0.754 %.
         let reached = |relative| Precision::new(relative).unwrap().is_reached_beside(&differences, &firsts);
         assert!(reached(0.0077) && !reached(0.0075));
         assert!(!Precision::new(0.9).unwrap().is_reached(&differences));
@@ -130,14 +132,14 @@ mod tests {
         }
     }
 
-    /// A number from the standard normal distribution (method of Box and Muller).
+    /// Draws a number from the standard normal distribution (method of Box and Muller).
     fn normal(stream: &mut Stream) -> f64 {
         let radius = (-2.0 * (1.0 - stream.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * stream.uniform()).cos()
     }
 
-    /// Applies the stopping rule to many random sequences. Returns the share of sequences whose interval contains the
-    /// mean, the share whose mean is close enough, and the mean number of runs.
+    /// Applies the stopping rule to many random sequences. Returns three numbers: the share of sequences whose interval
+    /// contains the mean, the share whose mean is close enough, and the mean number of runs.
     fn coverage(relative: f64, draws: u32, mean: f64, draw: fn(&mut Stream) -> f64) -> [f64; 3] {
         let precision = Precision::new(relative).unwrap();
         let mut stream = Stream::named(13, "coverage");
@@ -162,9 +164,9 @@ mod tests {
         [share(covered), share(near), runs as f64 / f64::from(draws)]
     }
 
-    /// The rule's coverage is below 95 % for finite γ, because Chow and Robbins prove only the limit (measurements:
-    /// Law, Kelton and Koenig, Commun. Stat. B 10, 1981). For 2,000 sequences three standard errors are 1.5 percentage
-    /// points.
+    /// For finite γ, the coverage of the rule is below 95 %, because Chow and Robbins prove only the limit
+    /// (measurements: Law, Kelton and Koenig, Commun. Stat. B 10, 1981). For 2,000 sequences, three standard errors are
+    /// 1.5 percentage points.
     #[test]
     fn the_interval_covers_as_it_says() {
         for (name, relative, least, mean, draw) in [
@@ -175,8 +177,8 @@ mod tests {
             let [covered, near, runs] = coverage(relative, 2_000, mean, draw);
             assert!((covered - 0.95).abs() < 0.015, "{name}: {covered}");
             assert!(near > 0.95 - 0.015, "{name}: {near}");
-            // Lower bound: the number of runs if the spread were known, (1.96 x spread / (γ / (1 + γ)))². Upper bound:
-            // one more check.
+            // The lower bound is the number of runs for a known spread, (1.96 x spread / (γ / (1 + γ)))². The upper
+            // bound allows for one more check.
             assert!(runs > 0.95 * least && runs < 1.15 * least, "{name}: {runs} of {least}");
         }
     }

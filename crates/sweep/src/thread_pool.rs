@@ -1,4 +1,4 @@
-//! Worker threads that simulate on this machine.
+//! Worker threads that simulate runs on this machine.
 
 use crate::driver::RunJob;
 use crate::row::{self, RunRow};
@@ -8,20 +8,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// A pool of threads. After the pool is dropped, no further run starts. Dropping does not wait for runs in progress.
+/// Pool of threads. If the pool is dropped, each thread ends after its current run. Dropping does not wait for these
+/// runs.
 pub struct ThreadPool {
     jobs: Sender<RunJob>,
     rows: Receiver<RunRow>,
     threads: usize,
-    /// Number of submitted runs whose results were not fetched yet.
+    /// Number of submitted runs whose results have not been fetched.
     running: usize,
 }
 
 impl ThreadPool {
-    /// Starts `threads` threads. If the system allows fewer, starts that many.
+    /// Starts `threads` threads. If the system allows fewer threads, starts as many as allowed.
     ///
     /// # Errors
-    /// Fails if the system does not allow even one thread.
+    /// Fails if the system does not allow a single thread.
     pub fn start(threads: usize) -> io::Result<ThreadPool> {
         let (jobs, taken) = channel::<RunJob>();
         let (done, rows) = channel();
@@ -38,12 +39,12 @@ impl ThreadPool {
         Ok(ThreadPool { jobs, rows, threads: begun, running: 0 })
     }
 
-    /// Whether the pool accepts another job. For each thread, one job may be running and one queued.
+    /// Whether the pool accepts a further job. Each thread may have one running job and one queued job.
     pub fn has_room(&self) -> bool {
         self.running < 2 * self.threads
     }
 
-    /// Whether no run is in progress.
+    /// Whether the results of all submitted runs have been fetched.
     pub fn is_idle(&self) -> bool {
         self.running == 0
     }
@@ -55,7 +56,7 @@ impl ThreadPool {
         }
     }
 
-    /// Waits for a finished run, for at most this time.
+    /// Returns the next finished run. Waits for at most the time `wait`; then returns `None`.
     pub fn next_within(&mut self, wait: Duration) -> Option<RunRow> {
         match self.rows.recv_timeout(wait) {
             Ok(row) => {

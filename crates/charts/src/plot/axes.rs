@@ -1,37 +1,39 @@
-//! Ranges of a figure's axes, and positions of points between them.
+//! Ranges of a figure's axes, and positions of points within these ranges.
 
 use super::looks::series_of;
 use super::path::{HEIGHT, WIDTH};
 use super::scale::Scale;
 use crate::figure::{Curve, CurveKind, Figure, Point};
 
-/// Largest number of points of a curve that are drawn with markers and error bars. A longer curve is a line with a
-/// band.
+/// Largest number of points for which a curve is drawn with markers and error bars. A curve with more points is drawn
+/// as a line with a band.
 const SPARSE: usize = 40;
-/// Space at the ends of an axis for the outermost markers, as a share of the axis.
+/// Space for the outermost markers at each end of an axis, as a share of the axis.
 const ROOM: f64 = 0.04;
-/// Largest offset between two neighbouring series of a category, and largest width of all series together. Both are
-/// shares of the distance between categories.
+/// Largest offset between two neighbouring series of a category, and largest width of all series together. The numbers
+/// are shares of the distance between categories.
 const BESIDE: (f64, f64) = (0.12, 0.7);
-/// The limits of [`BESIDE`] for bars. `BAR` is the width of a bar as a share of the offset.
+/// Same limits as [`BESIDE`] for figures with bars.
 const BARS: (f64, f64) = (0.5, 0.8);
+/// Width of a bar, as a share of the offset between two series.
 const BAR: f64 = 0.9;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axes {
     pub x: Scale,
     pub y: Scale,
-    /// Width and height of the plot, path units.
+    /// Width and height of the plot, in path units.
     pub size: (f64, f64),
-    /// Rounding steps per path unit for long lines.
+    /// Number of rounding steps in one path unit, for curves without markers.
     pub fine: u8,
     bounds: Option<[f64; 2]>,
-    /// Horizontal offset of each curve from the centre of a category; empty if the x axis is not categorical.
+    /// Horizontal offset of each curve from the centre of a category. The list is empty if the x axis is not
+    /// categorical.
     shifts: Vec<f64>,
 }
 
 impl Axes {
-    /// Axes that show all points of `figure`; `None` if there are no points to show.
+    /// Returns axes that show all points of `figure`. Returns `None` if the figure has no point to show.
     pub fn of(figure: &Figure) -> Option<Axes> {
         let is_log = |value: f64, log: bool| value.is_finite() && (!log || value > 0.0);
         let points = figure.curves.iter().flat_map(|curve| &curve.points);
@@ -50,26 +52,27 @@ impl Axes {
         self.x.has(point.x) && self.y.has(point.y)
     }
 
-    /// Position of a point of this curve: its distances from the left and from the top, as shares of the axes.
+    /// Returns the position of a point of this curve: the distances from the left and from the top, as shares of the
+    /// axes.
     pub fn place(&self, curve: usize, point: &Point) -> (f64, f64) {
         let shift = self.shifts.get(curve).copied().unwrap_or(0.0);
         (self.x.place(point.x + shift), 1.0 - self.y.place(point.y))
     }
 
-    /// Ends of a point's interval: their distances from the top, as shares of the axis. The ends are limited to the
-    /// bounds of the quantity and of the axis.
+    /// Returns the ends of a point's interval: the distances of the ends from the top, as shares of the axis. The ends
+    /// are limited to the bounds of the quantity and of the axis.
     pub fn interval(&self, point: &Point) -> Option<(f64, f64)> {
         let [low, high] = bounded(interval(point)?, self.bounds);
         Some((1.0 - self.y.clipped(low), 1.0 - self.y.clipped(high)))
     }
 }
 
-/// A point's interval, if both ends are finite.
+/// Returns a point's interval. Returns `None` if an end of the interval is infinite or undefined.
 pub fn interval(point: &Point) -> Option<[f64; 2]> {
     point.ci95.filter(|&ends| is_finite(ends))
 }
 
-/// Whether the points of `curve` have markers.
+/// Whether the points of `curve` are drawn with markers.
 pub fn has_markers(figure: &Figure, curve: &Curve) -> bool {
     !figure.x_categories.is_empty()
         || match curve.kind {
@@ -94,11 +97,11 @@ fn x_axis(figure: &Figure, shown: &[&Point]) -> Option<Scale> {
     Some(if marked { scale.padded(ROOM, true, true) } else { scale })
 }
 
-/// Range of the y axis. A linear axis starts at zero, unless half of the plot would then be empty.
+/// Returns the range of the y axis. A linear axis starts at zero, unless half of the plot would then be empty.
 fn y_axis(figure: &Figure, shown: &[&Point], bounds: Option<[f64; 2]>) -> Option<Scale> {
     let (lowest, _) = ends(shown.iter().map(|point| point.y))?;
-    // On a logarithmic axis, the lower end of an interval may be near or below zero. The axis reaches at most one
-    // decade below the lowest point.
+    // On a logarithmic axis, the lower end of an interval may be near or below zero. The axis therefore extends at most
+    // one decade below the lowest point.
     let floor = if figure.y_log { lowest / 10.0 } else { f64::NEG_INFINITY };
     let within = |point: &Point| {
         let [low, high] = bounded(interval(point).unwrap_or([point.y; 2]), bounds);
@@ -122,8 +125,8 @@ fn y_axis(figure: &Figure, shown: &[&Point], bounds: Option<[f64; 2]>) -> Option
     })
 }
 
-/// Offsets that draw the series of a category side by side. A published series gets the same offset as the
-/// series of ours whose name is part of the published name.
+/// Returns offsets that place the series of a category side by side. A published series gets the offset of the Lasthop
+/// series whose name is part of the published name.
 fn shifts(figure: &Figure) -> Vec<f64> {
     if figure.x_categories.is_empty() {
         return Vec::new();
@@ -142,14 +145,14 @@ fn shifts(figure: &Figure) -> Vec<f64> {
     figure.curves.iter().enumerate().map(of).collect()
 }
 
-/// Offset between two neighbouring series of a category, as a share of the distance between categories.
+/// Returns the offset between two neighbouring series of a category, as a share of the distance between categories.
 fn apart(figure: &Figure) -> f64 {
     let count = figure.curves.iter().filter(|curve| curve.kind.is_series()).count();
     let (most, together) = if figure.bars { BARS } else { BESIDE };
     most.min(together / count.max(1) as f64)
 }
 
-/// Width of a bar, as a share of the distance between categories.
+/// Returns the width of a bar, as a share of the distance between categories.
 pub fn bar_width(figure: &Figure) -> f64 {
     BAR * apart(figure)
 }
@@ -197,8 +200,8 @@ mod tests {
         let axes = Axes::of(&shares).unwrap();
         assert!(axes.y.low == 0.0 && axes.y.high > 7.0 && axes.y.high < 8.0, "{axes:?}");
         shares.y_bounds = Some([0.0, 1.0]);
-        // A share in per cent exceeds the bounds 0 and 1. The axis then ignores the bounds, so that the point is
-        // visible.
+        // A share in per cent, such as 43, exceeds the bounds 0 and 1. In this case, the axis ignores the bounds, so
+        // that the point remains visible.
         shares.curves[0].points.push(Point::exact(3.0, 43.0));
         assert!(Axes::of(&shares).unwrap().y.high > 43.0);
     }
@@ -226,7 +229,7 @@ mod tests {
         let axes = Axes::of(&counts).unwrap();
         let [nothing, twenty, _] = &counts.curves[0].points[..] else { panic!("three points") };
         assert!(!axes.shows(nothing) && axes.shows(twenty));
-        // An interval that reaches 0 is cut at the end of the axis, one decade below the lowest point.
+        // The drawn interval of a point that reaches 0 ends at the end of the axis, one decade below the lowest point.
         assert_eq!(axes.interval(twenty).map(|(low, _)| low), Some(1.0));
         assert!(axes.y.low > 1.5 && axes.y.low < 20.0, "{axes:?}");
         counts.curves[0].points.truncate(1);
@@ -244,6 +247,6 @@ mod tests {
         let axes = Axes::of(&bars).unwrap();
         let place = |curve: usize| axes.place(curve, &bars.curves[curve].points[0]).0;
         assert!((place(0) - (0.25 - 0.03)).abs() < 1e-12 && (place(1) - (0.25 + 0.03)).abs() < 1e-12);
-        assert_eq!(place(2), place(0), "the published point has the same position as our point");
+        assert_eq!(place(2), place(0), "the published point must have the same position as our point");
     }
 }

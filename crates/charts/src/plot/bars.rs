@@ -6,7 +6,7 @@ use super::path::Pen;
 use crate::figure::{Figure, Point};
 use std::fmt::Write;
 
-/// SVG of the bars in path units; empty if `figure` has no bars.
+/// Returns the SVG of the bars in path units. Returns an empty text if `figure` has no bars.
 pub fn svg(figure: &Figure, axes: &Axes, looks: &[Look]) -> String {
     let mut out = String::new();
     if !figure.bars || figure.x_categories.is_empty() {
@@ -34,7 +34,7 @@ mod tests {
     use crate::figure::{Curve, CurveKind};
     use crate::plot::looks::Looks;
 
-    /// The two values are near each other, so that the axis would begin above zero without bars.
+    /// The two values are close to each other. Without bars, the axis would therefore start above zero.
     #[test]
     fn bars_begin_at_zero_and_lie_side_by_side() {
         let curve = |name: &str| Curve {
@@ -50,7 +50,7 @@ mod tests {
         let looks = Looks::of([&figure].into_iter()).assign(&figure.curves);
         let drawn = svg(&figure, &axes, &looks);
         assert_eq!((drawn.matches("<path").count(), drawn.matches('z').count()), (2, 4), "{drawn}");
-        // Each series has 40 % of the distance between categories; a bar fills 90 % of this width.
+        // Each series takes 40 % of the distance between categories. A bar takes 90 % of the width of its series.
         let [first, second] = [0, 1].map(|curve| axes.place(curve, &figure.curves[0].points[0]).0);
         assert!(second - first > bar_width(&figure) / 2.0 && bar_width(&figure) > 0.3);
         figure.bars = false;

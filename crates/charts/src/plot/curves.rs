@@ -1,4 +1,4 @@
-//! Curves of a figure as SVG. Lines and intervals use units that stretch with the page; markers have fixed sizes.
+//! SVG of a figure's curves. Lines and intervals have units that stretch with the page. Markers have fixed sizes.
 
 use super::axes::{Axes, has_markers, interval};
 use super::looks::Look;
@@ -7,17 +7,16 @@ use super::thin::{LONGEST, SPANS, thinned};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use std::fmt::Write;
 
-/// Largest number of points of a dashed line. In a line with more points, the gaps between the dashes would hide
-/// points.
+/// Largest number of points of a dashed line. In a dashed line with more points, the gaps would hide points.
 const DASHED: usize = 1000;
-/// Largest number of events that are drawn as markers. More events become round dots in one path.
+/// Largest number of events that are drawn as markers. A larger number of events is drawn as round dots in one path.
 pub const FORMS: usize = 1000;
 
 #[derive(Debug, Default)]
 pub struct CurveSvg {
-    /// SVG of the paths, in a plot of [`Axes::size`].
+    /// SVG of the paths, in the units of [`Axes::size`].
     pub paths: String,
-    /// SVG of the markers, at positions in per cent of the plot.
+    /// SVG of the markers. Their positions are in per cent of the plot.
     pub markers: String,
 }
 
@@ -25,12 +24,12 @@ pub struct StyledCurve<'a> {
     pub index: usize,
     pub curve: &'a Curve,
     pub look: &'a Look,
-    /// Row of the figure's CSV data that belongs to the first marker.
+    /// Row of the first marker in the figure's CSV data.
     pub row: Option<usize>,
 }
 
-/// Draws `parts` of `figure`. Bands lie below, lines and bars above them, and markers on top. Published curves are
-/// drawn after ours.
+/// Draws `parts` of `figure`. Bands are at the bottom, lines and error bars above the bands, and markers at the top.
+/// Published curves are drawn after Lasthop's curves.
 pub fn drawn(figure: &Figure, axes: &Axes, parts: &[StyledCurve<'_>]) -> CurveSvg {
     let mut drawn = CurveSvg::default();
     let mut lines = String::new();
@@ -72,7 +71,8 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[StyledCurve<'_>]) -> CurveSv
     drawn
 }
 
-/// Class of the style sheet for the dashes of a curve's line. Lines with many points and lines in panels are solid.
+/// Returns the style sheet's class for the dashes of a curve's line. Lines with many points and lines in panels are
+/// solid.
 pub fn dash<'a>(figure: &Figure, curve: &Curve, look: &'a Look) -> &'a str {
     let is_dashed = curve.kind == CurveKind::Bound || (curve.points.len() <= DASHED && !figure.panels);
     if is_dashed { &look.dash } else { "d0" }
@@ -85,7 +85,7 @@ pub fn marker(curve: &Curve, look: &Look) -> String {
     }
 }
 
-/// Note for the reader that long series are drawn with fewer points; `None` if `figure` has no long series.
+/// Returns a note that long series are drawn with fewer points. Returns `None` if `figure` has no long series.
 pub fn note(figure: &Figure) -> Option<String> {
     let longest = figure.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
     (longest > LONGEST).then(|| {
@@ -101,7 +101,7 @@ pub fn has_line(figure: &Figure, curve: &Curve) -> bool {
         && matches!(curve.kind, CurveKind::Measured | CurveKind::Line | CurveKind::Steps | CurveKind::Bound)
 }
 
-/// Share as a percentage with at most two decimals.
+/// Formats a share as a percentage with at most two decimals.
 pub fn percent(share: f64) -> String {
     format!("{}%", libm::round(share * 1e4) / 1e2)
 }
@@ -109,7 +109,8 @@ pub fn percent(share: f64) -> String {
 struct CurvePainter<'a> {
     axes: &'a Axes,
     index: usize,
-    /// Whether the points were thinned. Points of the same span are then drawn at the same abscissa.
+    /// Whether the points were thinned. If so, all points in a span of the x axis (about two pixels) are drawn at the
+    /// same x position.
     coarse: bool,
     marked: bool,
 }
@@ -169,8 +170,8 @@ impl CurvePainter<'_> {
         pen.data()
     }
 
-    /// Outline of the band around consecutive points with intervals: along the upper ends, and back along the lower
-    /// ends.
+    /// Returns the outline of the band around consecutive points with intervals. The outline follows the upper ends,
+    /// and returns along the lower ends.
     fn band(&self, points: &[Point]) -> String {
         let mut pen = self.pen();
         let has = |point: &Point| self.axes.shows(point) && interval(point).is_some();
@@ -226,7 +227,7 @@ mod tests {
         assert_eq!(drawn.paths.matches("<path").count(), 2, "{}", drawn.paths);
         assert_eq!(drawn.markers.matches("<use").count(), 3);
         let (_, bars) = drawn.paths.split_once("c1 bar").unwrap();
-        assert_eq!(bars.matches('v').count(), 2, "an infinite interval has no error bar: {bars}");
+        assert_eq!(bars.matches('v').count(), 2, "an infinite interval must have no error bar: {bars}");
     }
 
     #[test]

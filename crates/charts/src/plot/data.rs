@@ -1,4 +1,4 @@
-//! Points of a figure as CSV, for the reader and for the tooltips of markers.
+//! Points of a figure as CSV. The reader of the page can copy the CSV, and the tooltips of markers use it.
 
 use super::axes::{Axes, interval};
 use super::escape::escaped;
@@ -12,14 +12,14 @@ const MAX_POINTS: usize = 600;
 #[derive(Debug)]
 pub struct FigureData {
     csv: String,
-    /// Row (from 0, after the header) of each curve's first marker; `None` if some points are left out.
+    /// Row of each curve's first marker in the data, from 0 after the header. `None` if some points are omitted.
     pub rows: Vec<Option<usize>>,
     points: usize,
     every: usize,
 }
 
 impl FigureData {
-    /// Data of `figure`; points that `axes` cannot show come last.
+    /// Returns the data of `figure`. Points that `axes` cannot show are the last rows.
     pub fn of(figure: &Figure, axes: Option<&Axes>) -> FigureData {
         let points: usize = figure.curves.iter().map(|curve| curve.points.len()).sum();
         let every = points.div_ceil(MAX_POINTS).max(1);
@@ -64,7 +64,7 @@ impl FigureData {
     }
 }
 
-/// Formats a number with five significant digits; the text is empty if the number is not finite.
+/// Formats a number with five significant digits. The text is empty if the number is not finite.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return String::new();

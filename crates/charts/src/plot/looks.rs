@@ -1,14 +1,15 @@
-//! Colour, marker and dashes of each series. A series looks the same in all pictures of a chapter.
+//! Colour, marker and dashes of each series. A series has the same look in all pictures of a chapter.
 
 use crate::figure::{Curve, CurveKind, Figure};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of colours `c1`, `c2`, … in the style sheet; `c0` is the colour of text.
+/// Number of colours `c1`, `c2`, … in the style sheet. The colour `c0` is the colour of text.
 const COLORS: usize = 6;
-/// Number of dash patterns. It differs from the number of colours, so that the seventh series differs from the first.
+/// Number of dash patterns. The numbers of dash patterns and of colours differ, so that the seventh series has a
+/// different look from the first.
 const DASHES: usize = 5;
 const SHAPES: usize = 7;
-/// Number of markers for published series that match none of our series.
+/// Number of markers for published series that match no Lasthop series.
 const UNMATCHED: usize = 4;
 
 /// Look of a curve: classes of the style sheet, and the id of a marker.
@@ -31,19 +32,20 @@ impl Look {
         }
     }
 
-    /// Look of published points: a hollow form of our series' marker. If our point agrees, it lies inside the hollow
-    /// marker.
+    /// Returns the look of published points: the hollow form of the Lasthop series' marker. If Lasthop's point agrees,
+    /// it lies inside the hollow marker.
     fn published(index: usize) -> Look {
         Look { marker: format!("h{}", index % SHAPES), ..Look::ours(index) }
     }
 
-    /// Look of another program's points: a separate marker, in the colour of the series to which the points belong.
+    /// Returns the look of points of a program other than Lasthop. The marker is used only for such points. The colour
+    /// is that of the series to which the points belong.
     fn other(index: Option<usize>) -> Look {
         let beside = index.map_or(Look::unmatched(0), Look::ours);
         Look { dash: "d0".into(), marker: "s4".into(), ..beside }
     }
 
-    /// Look of a dotted line in the colour of the preceding series.
+    /// Returns the look of a dotted line in the colour of the preceding series.
     fn bound(before: Option<&Look>) -> Look {
         let color = before.map_or("c0", |look| &look.color).to_owned();
         Look { color, dash: "bound".into(), marker: "s0".into() }
@@ -54,15 +56,15 @@ impl Look {
     }
 }
 
-/// Looks of a chapter's series, by name.
+/// Looks of a chapter's series. The name of a series selects its look.
 #[derive(Debug, Default)]
 pub struct Looks {
     ours: BTreeMap<String, usize>,
 }
 
 impl Looks {
-    /// Assigns a look to each series. Series in the same picture look different; series that never share a picture may
-    /// look the same.
+    /// Assigns a look to each series. Two series in the same picture have different looks. Two series that never share
+    /// a picture may have the same look.
     pub fn of<'a>(figures: impl Iterator<Item = &'a Figure> + Clone) -> Looks {
         let mut together: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for figure in figures.clone() {
@@ -81,7 +83,7 @@ impl Looks {
         Looks { ours }
     }
 
-    /// Looks of the curves of one figure.
+    /// Returns the looks of the curves of one figure.
     pub fn assign(&self, curves: &[Curve]) -> Vec<Look> {
         let mut unmatched_count = 0;
         let mut looks = Vec::with_capacity(curves.len());
@@ -102,8 +104,8 @@ impl Looks {
         looks
     }
 
-    /// Look index of the series of ours whose name is part of the name of `published`. The series is searched
-    /// in the same picture first, then in the whole chapter.
+    /// Returns the look index of the Lasthop series whose name is part of the name of `published`. The same picture is
+    /// searched first, then the whole chapter.
     fn series_of(&self, published: &Curve, curves: &[Curve]) -> Option<usize> {
         let here = series_of(published, curves).map(|index| curves[index].name.as_str());
         let name = here.or_else(|| longest_within(&published.name, self.ours.keys().map(String::as_str)))?;
@@ -111,15 +113,16 @@ impl Looks {
     }
 }
 
-/// Index of the curve of ours whose name is part of the name of `published`. If several names match, the
-/// longest name wins.
+/// Returns the index of the Lasthop curve whose name is part of the name of `published`. If several names match, the
+/// longest name is used.
 pub fn series_of(published: &Curve, curves: &[Curve]) -> Option<usize> {
     let ours = || curves.iter().filter(|curve| curve.kind.is_series());
     let name = longest_within(&published.name, ours().map(|curve| curve.name.as_str()))?;
     curves.iter().position(|curve| curve.kind.is_series() && curve.name == name)
 }
 
-/// Name in the legend. If a published curve has the same name as another curve, `(published)` is appended.
+/// Returns the name in the legend. If a published curve has the same name as a curve that is not published,
+/// `(published)` is appended.
 pub fn legend_name(curve: &Curve, curves: &[Curve]) -> String {
     let twin = curves.iter().any(|other| other.kind != CurveKind::Published && other.name == curve.name);
     if curve.kind == CurveKind::Published && twin {
@@ -134,7 +137,8 @@ fn own_names(figure: &Figure) -> impl Iterator<Item = &str> {
     ours.map(|curve| curve.name.as_str())
 }
 
-/// The first look whose colour differs from all of `taken`; otherwise the first unused look.
+/// Returns the first look whose colour differs from the colours of all looks in `taken`. If no colour is free, returns
+/// the first look that is not in `taken`.
 fn free(taken: &[usize]) -> usize {
     let is_new = |index: &usize| taken.iter().all(|other| other % COLORS != index % COLORS);
     let other = || (0..=taken.len()).find(|index| !taken.contains(index));
@@ -199,8 +203,8 @@ mod tests {
         assert_eq!((&second[0], &second[1]), (&first[1], &first[2]));
         let third = looks.assign(&figures[2].curves);
         assert_eq!((&third[0], &third[2]), (&first[2], &first[1]));
-        assert_eq!(third[1], first[0], "another series may have the look of sack in a picture without sack");
-        // A published curve keeps the colour of its series in a picture without that series.
+        assert_eq!(third[1], first[0], "a series may have the look of sack in a picture without sack");
+        // In a picture without the series `mac`, its published curve keeps the colour of `mac`.
         let alone = [curve("mac, published", CurveKind::Published)];
         assert_eq!(looks.assign(&alone)[0].color, first[1].color);
     }

@@ -1,13 +1,16 @@
-//! Marker shapes. A page defines each shape once, and plots refer to the shapes.
+//! Shapes of markers. A page defines each shape once, and plots refer to these definitions.
 
 use std::fmt::Write;
 
-/// Half widths of markers, pixels. A filled marker fits inside a hollow marker.
+/// Half width of tiny markers, pixels.
 const TINY: f64 = 2.5;
+/// Half width of filled markers, pixels. A filled marker fits inside a hollow marker.
 const FILLED: f64 = 4.0;
+/// Half width of hollow markers, pixels.
 const HOLLOW: f64 = 6.5;
 
-/// Invisible SVG with the markers `t0`… (tiny), `f0`… (filled), `h0`… (hollow), `s0`… (strokes) and arrows.
+/// Returns an invisible SVG with the markers `t0`… (tiny), `f0`… (filled), `h0`… (hollow), `s0`… (strokes), and with
+/// arrows.
 pub fn definitions() -> String {
     let mut out = String::from("<svg class=\"markers\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
     for (name, size) in [("t", TINY), ("f", FILLED), ("h", HOLLOW)] {
@@ -21,7 +24,7 @@ pub fn definitions() -> String {
     out + ARROWS + "</defs></svg>\n"
 }
 
-/// Ids of the markers, which the rest of a page must not use.
+/// Returns the ids of the markers. No other element of a page may have one of these ids.
 pub fn ids() -> impl Iterator<Item = String> {
     let forms = ["t", "f", "h"]
         .into_iter()
@@ -30,8 +33,8 @@ pub fn ids() -> impl Iterator<Item = String> {
     forms.chain(strokes).chain(["to-left", "to-right", "on-left", "on-right"].map(String::from))
 }
 
-/// Corners of the shapes, in tenths of the half width. The shapes have about equal areas; an empty list stands for a
-/// circle.
+/// Corners of the shapes, in tenths of the half width. An empty list stands for a circle. All shapes have about the
+/// same area.
 const SHAPES: [&[(i8, i8)]; 7] = [
     &[],
     &[(-9, -9), (9, -9), (9, 9), (-9, 9)],
@@ -55,8 +58,8 @@ const SHAPES: [&[(i8, i8)]; 7] = [
     ],
 ];
 
-/// Shapes drawn as strokes. The last shape marks the numbers of other programs; the space between its arms is large
-/// enough for our marker.
+/// Shapes that are drawn as strokes. The last shape marks numbers of programs other than Lasthop. The space between its
+/// arms is large enough for the marker of Lasthop's point.
 const STROKES: [&str; 5] = [
     "M-5-5 5 5M-5 5 5-5",
     "M-7 0H7M0-7V7",

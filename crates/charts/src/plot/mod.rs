@@ -1,13 +1,16 @@
-//! Plot of a figure: an SVG that works without scripts, with labels in HTML around it.
+//! Plot of a figure: an SVG that works without scripts, and labels in HTML around the SVG.
 //!
-//! * [`Plot::of`]: makes the plot. `axes` (with `scale`) computes positions. `curves` draws (`thin` for long series,
-//!   `path` for short path data, [`markers`]). [`looks`] gives each series the same look in all of a chapter. `data`
-//!   adds the points as CSV. `bars` draws bars of categories.
-//! * [`standalone`]: a picture as a file of its own, with all labels in SVG.
+//! * [`Plot::of`]: returns the plot.
+//! * `axes`: positions of points, with `scale` for one axis.
+//! * `curves`: SVG of the curves, with `thin` for long series, `path` for short path data, and [`markers`].
+//! * [`looks`]: looks of series, equal in all pictures of a chapter.
+//! * `data`: the points as CSV.
+//! * `bars`: bars of categories.
+//! * [`standalone`]: a picture as a separate SVG file, with all labels in SVG.
 //! * [`escape`]: escaping of text in HTML and SVG.
 //!
-//! The plot is as wide as the page, and positions are shares of its width and height. Text therefore has the same size
-//! at any width. Lines are paths in units that stretch with the page; stroke widths do not stretch.
+//! The plot is as wide as the page. Positions are shares of the plot's width and height, so that text has the same size
+//! at any width. Lines are paths in units that stretch with the page. The widths of strokes do not stretch.
 
 mod axes;
 mod bars;
@@ -33,43 +36,45 @@ use path::{HEIGHT, Pen, WIDTH};
 use scale::{Scale, Tick};
 use std::fmt::Write;
 
-/// Approximate number of ticks on the x axis, the y axis, and the y axis of a panel.
+/// Approximate numbers of ticks, in this order: x axis, y axis, and y axis of a panel.
 const TICKS: (usize, usize, usize) = (8, 5, 3);
-/// Largest number of ticks on a narrow page. If an axis has more ticks, a narrow page hides every second tick.
+/// Largest number of ticks that a narrow page shows. If an axis has more ticks, a narrow page hides every second tick.
 const FEW: usize = 5;
-/// Approximate width of a character in labels, pixels. `NARROW` and `USUAL` are the smallest widths of narrow and of
-/// wide plots, pixels.
+/// Approximate width of a character in labels, pixels.
 const CHARACTER: f64 = 7.2;
+/// Width of a narrow plot, pixels. Category names that need more space are turned on narrow pages.
 const NARROW: f64 = 290.0;
+/// Width of a wide plot, pixels. Category names that need more space are turned on all pages.
 const USUAL: f64 = 760.0;
 
-/// A plot with legend and labels.
+/// Plot with legend and labels.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Plot {
-    /// Classes of the surrounding element.
+    /// Classes of the element that surrounds the plot.
     pub class: String,
-    /// Number of characters in the widest y label: `--left` of the element's style.
+    /// Number of characters in the widest y label. The style of the surrounding element has this number as `--left`.
     pub left: usize,
-    /// Number of characters in the longest category name: `--below` of the element's style.
+    /// Number of characters in the longest category name. The style of the surrounding element has this number as
+    /// `--below`.
     pub below: usize,
-    /// HTML inside of the surrounding element.
+    /// HTML inside the surrounding element.
     pub inner: String,
 }
 
 impl Plot {
-    /// Plot of `figure` without its data table; `None` if there are no points.
+    /// Returns the plot of `figure` without its data table. Returns `None` if the figure has no points.
     pub fn of(figure: &Figure, looks: &Looks) -> Option<Plot> {
         Some(plot(figure, &Axes::of(figure)?, &looks.assign(&figure.curves), &[], ""))
     }
 
-    /// HTML of the surrounding element with the plot.
+    /// Returns the HTML of the surrounding element with the plot.
     pub fn html(&self) -> String {
         let Plot { class, left, below, inner } = self;
         format!("<div class=\"{class}\" style=\"--left:{left};--below:{below}\">\n{inner}</div>\n")
     }
 }
 
-/// HTML of the plot, and of its data as a collapsed text.
+/// Returns the HTML of the plot, and the HTML of the plot's data as a collapsed text.
 pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
     let axes = Axes::of(figure);
     let data = FigureData::of(figure, axes.as_ref());
@@ -83,7 +88,7 @@ pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
     (plot, data.html())
 }
 
-/// Notes on how `figure` is drawn.
+/// Returns notes for the reader about the drawing of `figure`.
 pub fn notes(figure: &Figure) -> Vec<String> {
     let mut notes = Vec::new();
     let points = || figure.curves.iter().flat_map(|curve| &curve.points);
@@ -106,7 +111,7 @@ pub fn notes(figure: &Figure) -> Vec<String> {
     notes
 }
 
-/// `below` is SVG in path units, drawn below the curves.
+/// Returns the plot. `below` is SVG in path units that is drawn below the curves.
 fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>], below: &str) -> Plot {
     let parts: Vec<StyledCurve<'_>> = figure
         .curves
@@ -151,8 +156,8 @@ fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>], be
     }
 }
 
-/// Distributes curves to panels. Each of our curves shares a panel with the published numbers for this curve. Published
-/// curves that belong to none of our curves share one further panel.
+/// Distributes curves to panels. Each Lasthop curve shares a panel with the published numbers for this curve. Published
+/// curves that belong to no Lasthop curve share an additional panel.
 fn panels<'a>(figure: &Figure, parts: Vec<StyledCurve<'a>>) -> Vec<Vec<StyledCurve<'a>>> {
     let mut panels: Vec<(Option<usize>, Vec<StyledCurve<'a>>)> = Vec::new();
     let own = |curve: &Curve| curve.kind.is_series();
@@ -166,14 +171,15 @@ fn panels<'a>(figure: &Figure, parts: Vec<StyledCurve<'a>>) -> Vec<Vec<StyledCur
     panels.into_iter().map(|(_, panel)| panel).collect()
 }
 
-/// HTML attributes for scripts: the ends of the axes, and whether they are logarithmic.
+/// Returns HTML attributes for scripts: the ends of the axes, and whether the axes are logarithmic.
 fn scales(figure: &Figure, axes: &Axes) -> String {
     let ends = |scale: &Scale| format!("{} {}{}", scale.low, scale.high, if scale.log { " log" } else { "" });
     let x = if figure.x_categories.is_empty() { ends(&axes.x) } else { String::new() };
     format!(" data-x=\"{x}\" data-y=\"{}\"", ends(&axes.y))
 }
 
-/// Labels below the plot, and a class of the style sheet that turns the labels if they would not fit.
+/// Returns the labels below the plot. Also returns a class of the style sheet that turns the labels if the labels would
+/// not fit.
 fn x_labels(figure: &Figure, axes: &Axes) -> (String, &'static str) {
     if figure.x_categories.is_empty() {
         let ticks = axes.x.ticks(TICKS.0);
@@ -190,7 +196,7 @@ fn x_labels(figure: &Figure, axes: &Axes) -> (String, &'static str) {
     let mut out = String::from("<g class=\"ticks x\" transform=\"translate(0 6)\">");
     for (index, name) in figure.x_categories.iter().enumerate() {
         let at = percent(axes.x.place(index as f64 + 1.0));
-        // The name is in a nested SVG, so that the style sheet can turn the name around its position.
+        // A nested SVG contains the name, so that the style sheet can turn the name around its position.
         let _ = write!(out, "<svg x=\"{at}\" y=\"100%\"><text y=\"12\">{}</text></svg>", escaped(name));
     }
     let tilt = match room {
@@ -278,7 +284,7 @@ mod tests {
         );
         let (plot, data) = html(&figure, &Looks::of([&figure].into_iter()));
         assert_eq!(plot.matches("<use").count(), 2, "{plot}");
-        assert!(data.contains("ours,1,4\nours,0,5\nours,2,0\n"), "the data contain all points: {data}");
+        assert!(data.contains("ours,1,4\nours,0,5\nours,2,0\n"), "the data must contain all points: {data}");
     }
 
     #[test]

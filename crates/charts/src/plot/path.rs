@@ -1,9 +1,10 @@
-//! SVG path data in few bytes: coordinates are rounded, and each is relative to the previous point.
+//! SVG path data of small size. Coordinates are rounded, and each coordinate is relative to the previous point.
 
 use std::fmt::Write;
 
-/// Width of a plot in path units; the page stretches a unit to about one pixel.
+/// Width of a plot, path units. The page stretches a path unit to about one pixel.
 pub const WIDTH: f64 = 1000.0;
+/// Height of a plot, path units.
 pub const HEIGHT: f64 = 500.0;
 
 /// Largest distance between an omitted point and the drawn line, path units.
@@ -13,7 +14,7 @@ pub type Position = (f64, f64);
 
 pub struct Pen {
     data: String,
-    /// Rounding steps per path unit: 1 for long lines, 10 for lines with markers.
+    /// Number of rounding steps in one path unit: 1 for long lines, 10 for lines with markers.
     fine: f64,
     at: (i64, i64),
     start: (i64, i64),
@@ -46,7 +47,7 @@ impl Pen {
         self.at = (x, y);
     }
 
-    /// Draws a line of length 0, which is visible as a dot because line ends are round.
+    /// Draws a line of length 0. The line is visible as a dot because the ends of lines are round.
     pub fn dot(&mut self, place: Position) {
         self.move_to(place);
         self.put('h', &[0]);
@@ -58,14 +59,14 @@ impl Pen {
         self.command = ' ';
     }
 
-    /// Draws a line through `positions`, and omits points that lie almost on the line.
+    /// Draws a line through `positions`. Omits points that lie almost on the line.
     pub fn polyline(&mut self, positions: &[Position]) {
         for (index, place) in simplified(positions).into_iter().enumerate() {
             if index == 0 { self.move_to(place) } else { self.line_to(place) }
         }
     }
 
-    /// Draws a step function: horizontally to the next x, then vertically.
+    /// Draws a step function. Each step is a horizontal line to the next x, followed by a vertical line.
     pub fn steps_through(&mut self, positions: &[Position]) {
         let Some(first) = positions.first() else { return };
         self.move_to(*first);
@@ -84,7 +85,8 @@ impl Pen {
     }
 
     fn put(&mut self, command: char, numbers: &[i64]) {
-        // SVG reads further numbers after a move as a line, so that each move needs its command letter.
+        // In SVG, additional coordinates after a move command draw a line. Each move therefore needs a separate command
+        // letter.
         let repeats = command == self.command && command != 'm';
         if !repeats {
             self.data.push(command);
@@ -105,8 +107,8 @@ impl Pen {
     }
 }
 
-/// Simplifies a line: omits positions that are at most [`SLACK`] away from the line through the others (Douglas and
-/// Peucker 1973).
+/// Simplifies a line (Douglas and Peucker 1973). Omits positions whose distance from the line through the remaining
+/// positions is at most [`SLACK`].
 fn simplified(positions: &[Position]) -> Vec<Position> {
     let mut kept = vec![false; positions.len()];
     let Some(last) = positions.len().checked_sub(1) else { return Vec::new() };
@@ -176,7 +178,7 @@ mod tests {
 
     #[test]
     fn rounding_adds_no_error_up() {
-        // The line has a thousand steps of 0.4 units. If each step were rounded separately, every step would become 0.
+        // The line has a thousand steps of 0.4 units. If each step were rounded separately, every step would be 0.
         let mut pen = Pen::new(1);
         for index in 0..=1000 {
             pen.line_to((f64::from(index) * 0.4, 0.0));

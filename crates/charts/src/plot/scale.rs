@@ -1,4 +1,4 @@
-//! Positions of values along an axis, and the ticks of the axis.
+//! Positions of values on an axis, and the ticks of the axis.
 
 /// Range of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Scale {
     pub log: bool,
 }
 
-/// A labelled position on an axis.
+/// Labelled position on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
     /// Position as a share of the axis, 0 to 1.
@@ -20,8 +20,8 @@ pub struct Tick {
     pub label: Label,
 }
 
-/// Label of a tick: the number `text`, multiplied by ten to the `power` if there is a power. If `text` is empty, the
-/// label is only the power.
+/// Label of a tick: the number `text` times ten to the power of `power`. Without a `power`, the label is the number. If
+/// `text` is empty, the label is only the power of ten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Digits of the number.
@@ -31,7 +31,7 @@ pub struct Label {
 }
 
 impl Scale {
-    /// Range from `low` to `high`; the range is widened if both are equal.
+    /// Returns the range from `low` to `high`. If the two values are equal, the range is widened.
     pub fn new(low: f64, high: f64, log: bool) -> Scale {
         if high > low {
             Scale { low, high, log }
@@ -44,7 +44,7 @@ impl Scale {
         }
     }
 
-    /// Extends the range by `share` of its length, at the lower end (`below`) and at the upper end (`above`).
+    /// Extends the range by `share` of its length: at the lower end if `below`, and at the upper end if `above`.
     pub fn padded(self, share: f64, below: bool, above: bool) -> Scale {
         let Scale { low, high, log } = self;
         let room = (to_linear(high, log) - to_linear(low, log)) * share;
@@ -59,25 +59,27 @@ impl Scale {
         value.is_finite() && (!self.log || value > 0.0)
     }
 
-    /// Position of `value` as a share of the axis; values beyond the ends are outside of 0 to 1. [`has`](Self::has)
-    /// must be true for `value`.
+    /// Returns the position of `value` as a share of the axis. The position of a value beyond the ends is below 0 or
+    /// above 1. [`has`](Self::has) must be true for `value`.
     pub fn place(&self, value: f64) -> f64 {
         let low = to_linear(self.low, self.log);
         (to_linear(value, self.log) - low) / (to_linear(self.high, self.log) - low)
     }
 
-    /// Position as [`place`](Self::place) gives it, but limited to 0 to 1; 0 for values without a position.
+    /// Returns the same position as [`place`](Self::place), limited to 0 to 1. Returns 0 for a value without a
+    /// position.
     pub fn clipped(&self, value: f64) -> f64 {
         if self.has(value) { self.place(value).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Ticks at round numbers, about `wanted` in number.
+    /// Returns ticks at round numbers. The number of ticks is about `wanted`.
     pub fn ticks(&self, wanted: usize) -> Vec<Tick> {
         let values = if self.log { self.ratios(wanted) } else { self.differences(wanted) };
         values.into_iter().map(|(value, label)| Tick { at: self.place(value), label }).collect()
     }
 
-    /// Positions of the minor grid lines of a logarithmic axis: twice to nine times each power of ten.
+    /// Returns the positions of the minor grid lines of a logarithmic axis. The lines are at two to nine times each
+    /// power of ten.
     pub fn minor(&self) -> Vec<f64> {
         let (first, last) = self.decades();
         if !self.log || last - first > 7 {
@@ -87,8 +89,8 @@ impl Scale {
         all.filter(|value| self.contains(*value)).map(|value| self.place(value)).collect()
     }
 
-    /// Ticks of a logarithmic axis: powers of ten. If these are too few, 2 and 5 times the powers are added; a short
-    /// axis gets linear steps.
+    /// Returns the ticks of a logarithmic axis at powers of ten. If these ticks are fewer than three, ticks at 2 and 5
+    /// times the powers are added. If the ticks are still too few, the ticks are at equal steps.
     fn ratios(&self, wanted: usize) -> Vec<(f64, Label)> {
         let (first, last) = self.decades();
         let plain = first >= -3 && last <= 5;
@@ -102,7 +104,7 @@ impl Scale {
                 })
                 .collect()
         };
-        // Labels that are powers are narrow, so that 50 % more labels fit.
+        // Labels that are powers of ten are narrow, so that 50 % more labels fit.
         let every = of(1, &[1]).len().div_ceil(wanted + wanted.div_ceil(2)).max(1);
         let (powers, more) = (of(every, &[1]), of(1, &[1, 2, 5]));
         match (powers.len(), more.len()) {
@@ -125,7 +127,7 @@ impl Scale {
         let largest = self.low.abs().max(self.high.abs());
         let size = libm::floor(libm::log10(largest)) as i32;
         let is_plain = size < 7 && power > -5;
-        // Ticks are multiples of the step, because adding steps would accumulate rounding errors.
+        // Ticks are computed as multiples of the step. Repeated addition of the step would accumulate rounding errors.
         let (first, last) = (libm::ceil(self.low / step - 1e-9), libm::floor(self.high / step + 1e-9));
         let count = (last - first).max(0.0) as u32;
         let values = (0..=count).map(|index| (first + f64::from(index)) * one);
@@ -154,7 +156,7 @@ impl Scale {
 }
 
 impl Label {
-    /// Label with the decimal `value`, with commas between thousands.
+    /// Returns a label with the decimal number `value`. Commas separate the thousands.
     fn plain(value: f64, decimals_: i32) -> Label {
         Label { text: thousands(&decimals(value, decimals_)), power: None }
     }
@@ -163,14 +165,14 @@ impl Label {
         Label { text: if one == 1 { String::new() } else { one.to_string() }, power: Some(power) }
     }
 
-    /// Approximate width, characters.
+    /// Returns the approximate width of the label, in characters.
     pub fn width(&self) -> usize {
         let power = self.power.map_or(0, |power| 2 + power.to_string().len() * 3 / 4);
         let dot = usize::from(self.power.is_some() && !self.text.is_empty());
         self.text.chars().count() + dot + power
     }
 
-    /// SVG markup of the label.
+    /// Returns the SVG markup of the label.
     pub fn svg(&self) -> String {
         let Some(power) = self.power else { return self.text.clone() };
         let dot = if self.text.is_empty() { "" } else { "·" };
@@ -210,7 +212,7 @@ fn to_linear(value: f64, log: bool) -> f64 {
 }
 
 fn ten(power: i32) -> f64 {
-    // A parsed power of ten is exact; a computed power is not.
+    // A power of ten that is parsed from text is exact. A computed power of ten may have a rounding error.
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }
 

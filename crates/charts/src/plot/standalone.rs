@@ -1,7 +1,6 @@
-//! A picture as a separate SVG file with fonts and colours inside, all labels as text, and a light
-//! background.
+//! Picture as a separate SVG file. The file contains its style, has all labels as text, and has a light background.
 //!
-//! Browsers, Inkscape, librsvg and resvg draw the file. Some of these programs do not support CSS variables,
+//! Browsers, Inkscape, librsvg and resvg can draw the file. Some of these programs do not support CSS variables,
 //! `vector-effect` or percentages. The file therefore has plain colours and positions in pixels.
 
 use super::axes::{Axes, has_markers};
@@ -15,30 +14,33 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("../../web/standalone.css");
 const FONT: &str = "Open Sans, DejaVu Sans, Arial, Helvetica, sans-serif";
-/// Width of a plot, height of a single plot, and height of each plot if there are several, pixels.
+/// Width of a plot, pixels.
 const WIDTH: f64 = 640.0;
+/// Heights of plots, pixels: height of a single plot, and height of each plot if the picture has several plots.
 const HEIGHT: (f64, f64) = (320.0, 180.0);
-/// Margin around the picture, height of a line of text, and font sizes of labels and title, pixels.
+/// Margin around the picture, pixels.
 const MARGIN: f64 = 16.0;
+/// Height of a line of text, pixels.
 const LINE: f64 = 20.0;
+/// Font sizes, pixels: size of labels, and size of the title.
 const SIZES: (f64, f64) = (13.0, 15.0);
-/// Sine and cosine of the angle of turned category names (30°).
+/// Sine and cosine of the angle (30°) by which category names are turned.
 const TURN: (f64, f64) = (0.5, 0.866);
 
-/// Content of the file.
+/// Content of the SVG file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Picture {
     /// Title above the figures.
     pub title: String,
     /// Sentences below the figures.
     pub note: String,
-    /// Command that draws the picture, as metadata of the file.
+    /// Command that draws the picture. The file has the command as metadata.
     pub command: String,
-    /// Figures, from top to bottom. If there are several, only the last has a label on its x axis.
+    /// Figures, from top to bottom. If the picture has several figures, only the last figure has a label on its x axis.
     pub figures: Vec<Figure>,
 }
 
-/// The file; `None` if no figure has points.
+/// Returns the content of the SVG file. Returns `None` if no figure has points.
 pub fn svg(picture: &Picture) -> Option<String> {
     let figures: Vec<(&Figure, Axes)> =
         picture.figures.iter().filter_map(|figure| Some((figure, Axes::of(figure)?))).collect();
@@ -87,7 +89,7 @@ pub fn svg(picture: &Picture) -> Option<String> {
     ))
 }
 
-/// Body of the file. `y` is the upper end of the free space, `left` the left end of the plots, pixels.
+/// Body of the SVG file. `y` is the upper end of the free space, and `left` is the left end of the plots, in pixels.
 struct Sheet {
     body: String,
     y: f64,
@@ -111,7 +113,7 @@ impl Sheet {
         );
     }
 
-    /// Adds the legend, the plot and the numbers on the axes.
+    /// Adds the legend, the plot, and the labels of the ticks.
     fn figure(&mut self, figure: &Figure, axes: &Axes, looks: &[Look]) {
         self.legend(figure, looks);
         self.y += 6.0;
@@ -152,7 +154,7 @@ impl Sheet {
         }
     }
 
-    /// Adds the names of the categories, turned if they do not fit side by side.
+    /// Adds the names of the categories. The names are turned if they do not fit side by side.
     fn categories(&mut self, figure: &Figure, axes: &Axes) {
         let names = &figure.x_categories;
         let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0) as f64 * CHARACTER;
@@ -199,7 +201,7 @@ impl Sheet {
     }
 }
 
-/// Markers of a curve.
+/// Returns the SVG of a curve's markers.
 fn marks(figure: &Figure, axes: &Axes, part: &StyledCurve<'_>) -> String {
     let StyledCurve { index, curve, look, .. } = part;
     let points = || curve.points.iter().filter(|point| axes.shows(point));
@@ -224,7 +226,7 @@ fn y_ticks(axes: &Axes, height: f64) -> Vec<Tick> {
     axes.y.ticks(if height < HEIGHT.0 { TICKS.2 } else { TICKS.1 })
 }
 
-/// Lines of at most `width` characters, broken between words.
+/// Breaks a text between words into lines of at most `width` characters.
 fn wrapped(text: &str, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -276,7 +278,7 @@ mod tests {
         for foreign in ["var(", "%\"", "vector-effect", "<script", "url("] {
             assert!(!svg.contains(foreign), "{foreign}");
         }
-        assert_eq!(svg.matches("http").count(), 1, "the only URL is the SVG namespace");
+        assert_eq!(svg.matches("http").count(), 1, "the only URL must be the SVG namespace");
         for mark in svg.split("href=\"#").skip(1) {
             let (id, _) = mark.split_once('"').unwrap();
             assert_eq!(svg.matches(&format!(" id=\"{id}\"")).count(), 1, "{id}");
@@ -289,7 +291,7 @@ mod tests {
         let svg = svg(&Picture { figures, ..Picture::default() }).unwrap();
         assert_eq!(svg.matches(">rate, Mbit/s</text>").count(), 1);
         assert!(svg.contains(">One, goodput, kbit/s</text>") && svg.contains(">Two, goodput, kbit/s</text>"));
-        assert_eq!(svg.matches("95 % intervals").count(), 1, "the note appears once");
+        assert_eq!(svg.matches("95 % intervals").count(), 1, "the note must appear once");
     }
 
     #[test]

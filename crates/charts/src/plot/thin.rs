@@ -1,16 +1,16 @@
-//! Thinning of long series to screen resolution.
+//! Thinning of long series to the resolution of a screen.
 
 use crate::figure::Point;
 use std::borrow::Cow;
 
-/// Number of equal spans into which an axis is divided: about one span for every two pixels of a plot on a laptop.
+/// Number of equal spans into which an axis is divided. A span is about two pixels of a plot on a laptop.
 pub const SPANS: usize = 500;
 
-/// Longest series that is drawn without thinning.
+/// Largest number of points of a series that is drawn without thinning.
 pub const LONGEST: usize = 4 * SPANS;
 
-/// Points to draw. In a long series, these are the first, lowest, highest and last point of each span; a gap in a span
-/// is preserved. A line or steps through these points cover the same pixels as a line or steps through all points.
+/// Returns the points to draw. In a long series, these are the first, lowest, highest and last point of each span. A
+/// gap in a span is preserved. A line or steps through these points cover the same pixels as through all points.
 pub fn thinned(points: &[Point], x_log: bool) -> Cow<'_, [Point]> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Cow::Borrowed(points) };
     if points.len() <= LONGEST {
@@ -95,7 +95,7 @@ mod tests {
         let drawn = thinned(&points, true);
         assert!(
             drawn.len() < 5 * SPANS && drawn[..90] == points[..90],
-            "no point of the first decades is omitted"
+            "no point of the first decades must be omitted"
         );
     }
 }

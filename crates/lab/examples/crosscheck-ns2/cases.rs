@@ -1,5 +1,5 @@
-//! Baselines: the network path of each paper without the paper's mechanism, as a Lasthop scenario and as parameters of
-//! an ns-2 script.
+//! Baselines: the network path of each paper without the paper's mechanism. A baseline is a Lasthop scenario and
+//! parameters of an ns-2 script.
 
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
@@ -8,7 +8,7 @@ pub(crate) struct Baseline {
     pub(crate) paper: &'static str,
     pub(crate) label: String,
     pub(crate) draft: Draft,
-    /// Whether flows start at random times within the first 100 ms.
+    /// Whether the TCP flows start at random times within the first 100 ms.
     pub(crate) staggers: bool,
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) runs: u32,
@@ -52,7 +52,8 @@ pub(crate) fn all() -> Result<Vec<Baseline>, Problem> {
     Ok(cases)
 }
 
-/// SACK without link ARQ. The random loss is the residual loss after four transmissions of a packet of 1040 bytes.
+/// Returns baselines with SACK and without link ARQ. The random loss equals the residual loss after four transmissions
+/// of a packet of 1040 bytes.
 fn hasegawa() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/hasegawa/sack.toml");
     let at = |ber: f64| {
@@ -67,7 +68,8 @@ fn hasegawa() -> Result<Vec<Baseline>, Problem> {
     [2e-5, 3e-5, 5e-5, 7e-5, 1e-4].into_iter().map(at).collect()
 }
 
-/// SACK over the two-state channel. The clock of the channel runs all the time, or only during transmissions.
+/// Returns baselines with SACK over the two-state channel. The clock of the channel runs all the time, or only during
+/// transmissions.
 fn huang() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/huang/wireless.toml");
     let mut cases = Vec::new();
@@ -77,8 +79,8 @@ fn huang() -> Result<Vec<Baseline>, Problem> {
         for (link, delay, seconds) in [("low", "0.01 ms", 0.00001), ("long", "250 ms", 0.25)] {
             for bad in [1, 5, 10] {
                 let label = format!("SACK, {words}, {link} delay, bad {bad} ms");
-                // If the channel's clock stops while the sender waits, a bad state can last for minutes. Then more runs
-                // are needed.
+                // If the channel's clock stops while the sender waits, a bad state can last for minutes. The results
+                // then vary more, and more runs are needed.
                 let runs = if (clock, bad) == ("sent", 10) { 1000 } else { 400 };
                 let case =
                     Baseline::new("huang", label, runs, Draft::parse(text, "papers/huang/wireless.toml")?)
@@ -147,7 +149,7 @@ fn miyoshi() -> Result<Vec<Baseline>, Problem> {
     Ok(cases)
 }
 
-/// Parameters of 802.11 DSSS: data packets at 2 Mbit/s, MAC ACKs at 1 Mbit/s.
+/// Parameters of 802.11 DSSS. Data packets are sent at 2 Mbit/s, MAC ACKs at 1 Mbit/s.
 const DSSS: [(&str, &str); 8] = [
     ("frames", "1"),
     ("slot", "20 us"),
@@ -159,7 +161,8 @@ const DSSS: [(&str, &str); 8] = [
     ("cw_min", "31"),
 ];
 
-/// Six Reno flows over the path of saad's Fig. 8. The last hop has the 802.11 model of ns-2.
+/// Returns baselines with six Reno flows over the path of Fig. 8 of the paper `saad`. The last hop is modelled as
+/// 802.11 in ns-2.
 fn saad() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/saad/long.toml");
     let mut cases = Vec::new();
@@ -204,8 +207,8 @@ mod tests {
 
     #[test]
     fn what_four_transmissions_leave() {
-        // hasegawa: at a BER of 1e-4, 1040 bytes arrive intact with probability exp(-0.83204) = 0.4352. Four
-        // transmissions fail with probability 0.5648^4 = 0.1018.
+        // In the paper `hasegawa`, 1040 bytes arrive intact with probability exp(-0.83204) = 0.4352 at a BER of 1e-4.
+        // All four transmissions fail with probability 0.5648^4 = 0.1018.
         let cases = hasegawa().unwrap();
         let loss: f64 = cases.last().unwrap().parameters[0].1.parse().unwrap();
         assert!((loss - 0.1018).abs() < 1e-4, "{loss}");

@@ -2,10 +2,10 @@
 //!
 //!     cargo run --release -p lasthop-lab --example crosscheck-ns2 -- [WORD]... [--runs N] [--ns KEY=VALUE]... [--set KEY=VALUE]...
 //!
-//! * WORD: only rows whose paper or label contains each WORD are run.
+//! * WORD: selects the rows whose paper or label contains each WORD.
 //! * `--runs`: number of repetitions in each simulator.
 //! * `--ns`: sets a parameter of the ns-2 scripts, or a default of ns-2 (`Agent/TCP.singledup_=1`).
-//! * `--set`: sets a key of our scenarios (`limited_transmit=true`).
+//! * `--set`: sets a key of Lasthop's scenarios (`limited_transmit=true`).
 
 mod cases;
 mod ns;
@@ -102,7 +102,7 @@ fn crosscheck() -> Result<(), String> {
     Ok(())
 }
 
-/// Numbers of one repetition that are compared: sums over all TCP flows.
+/// Numbers of one repetition that are compared. Each number is a sum over all TCP flows.
 struct RunTotals {
     goodput_kbps: f64,
     timeouts: f64,
@@ -173,7 +173,7 @@ fn row(case: &Baseline, theirs: &[RunTotals], ours: &[RunTotals]) -> String {
     )
 }
 
-/// Mean of a count as text: an integer from 100 on, otherwise with one decimal.
+/// Formats the mean of a count. A mean of 100 or more is an integer; a smaller mean has at most one decimal.
 fn rounded(mean: f64) -> String {
     plain(if mean >= 100.0 { mean.round() } else { (10.0 * mean).round() / 10.0 })
 }

@@ -11,11 +11,11 @@ pub(crate) type NsOutput = HashMap<String, f64>;
 
 const ABSENT: &str = "ns-2 is not installed: no program `ns` in PATH\n  help: `apt install ns2` on Debian";
 
-/// Runs a script and parses the last line of its output that consists of name-number pairs. Wireless modules print
-/// other lines after this line.
+/// Runs a script and parses its output. The last line that consists of pairs of a name and a number is used. Wireless
+/// modules of ns-2 print further lines after this line.
 ///
 /// # Errors
-/// If `ns` is missing or fails, or if no line consists of such pairs.
+/// Fails if `ns` is missing or fails, or if no line consists of pairs of a name and a number.
 pub(crate) fn run(script: &str, run: u32, parameters: &[(String, String)]) -> Result<NsOutput, String> {
     let mut command = Command::new("ns");
     command.arg(Path::new(SCRIPTS).join(script)).arg(run.to_string());

@@ -1,5 +1,5 @@
-//! Rows of the tables: scenarios with settings. The program must run in the project's folder, because one scenario file
-//! is read from there.
+//! Rows of the tables: scenarios with settings. One scenario file is read from the project's folder. The program must
+//! therefore run in that folder.
 
 use lasthop_scenario::{Draft, Scenario};
 
@@ -32,7 +32,7 @@ pub fn own(path: &str) -> Case {
     case(path, path, &[])
 }
 
-/// Rows of docs/explanation/l4s.md, except those with recordings that are not in this repository.
+/// Returns the rows of docs/explanation/l4s.md. Rows that need recordings from outside this repository are omitted.
 pub fn all() -> Vec<Case> {
     let one_link = "rate=50Mbit/s,queue=dualpi2,congestion=prague,start_spread=100ms";
     let of = |more: &str| format!("{one_link},{more}");
@@ -51,7 +51,7 @@ pub fn all() -> Vec<Case> {
         let label = format!("table: Prague without a floor of its RTT / CUBIC, {label}");
         cases.push(case(&label, "l4s", &[("link.path.one_way_delay", delay), plain]));
     }
-    // RLC retransmissions on a fading link, at the rate of UMTS and at ten times that rate (HSPA).
+    // RLC retransmissions on a fading link. The rates are the rate of UMTS and ten times that rate (HSPA).
     let rlc = "crosscheck/kernel/rlc.toml";
     let fast: &[_] =
         &[("link.wireless.down.rate", "3.84 Mbit/s"), ("link.wireless.down.queue", "300 packets")];

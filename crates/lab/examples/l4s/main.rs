@@ -2,8 +2,8 @@
 //!
 //!     cargo run --release -p lasthop-lab --example l4s -- [WORD]... [--runs N]
 //!
-//! WORD: only rows whose label contains each WORD are run; a WORD with `=` or `.toml` is a scenario to run. `--runs`:
-//! number of repetitions of each row (10 by default).
+//! WORD: selects the rows whose label contains each WORD. A WORD with `=` or `.toml` is a scenario to run instead.
+//! `--runs`: number of repetitions of each row (10 by default).
 
 mod cases;
 mod queues;

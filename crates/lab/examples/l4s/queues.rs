@@ -14,8 +14,8 @@ pub struct RunMeasures {
     /// Rate at which each flow's payload leaves the link, bit/s.
     pub goodputs: Vec<f64>,
     pub utilisation: f64,
-    /// Queueing delays of L4S packets (`low`) and of other packets (`classic`): time on the link minus the shortest
-    /// such time, ms.
+    /// Queueing delays of L4S packets, ms. `classic` holds the queueing delays of all other packets. A queueing delay
+    /// is a packet's time on the link minus the shortest such time.
     pub low: QueueingDelays,
     pub classic: QueueingDelays,
     packets: u64,
@@ -46,14 +46,14 @@ impl RunMeasures {
         (self.goodputs.len() > 1 && squares > 0.0).then(|| sum * sum / (self.goodputs.len() as f64 * squares))
     }
 
-    /// Share of the data packets that leave the link with a CE mark, %.
+    /// Returns the share of data packets that leave the link with a CE mark, %.
     pub fn marked(&self) -> Option<f64> {
         (self.packets > 0).then(|| 100.0 * self.marked as f64 / self.packets as f64)
     }
 }
 
-/// Runs a scenario in which all flows use the last link in the down direction. Measures this direction from `from_s`
-/// on.
+/// Runs a scenario and measures the down direction of the last link, from time `from_s` on. All flows of the scenario
+/// must use this direction.
 pub fn measure(scenario: &Scenario, seed: u64, from_s: u64) -> RunMeasures {
     let from = Time::ZERO + Duration::from_secs(from_s);
     let last = scenario.links.len() - 1;
@@ -69,7 +69,7 @@ pub fn measure(scenario: &Scenario, seed: u64, from_s: u64) -> RunMeasures {
     let span = end.since(from).as_secs();
     let capacity = service.bytes_until(end) - service.bytes_until(from);
     let data: Vec<&DeliveredPacket> = left.iter().filter(|one| one.payload > 0).collect();
-    // The shortest delay of any data packet counts as the delay without queueing.
+    // The shortest delay of any data packet is taken as the delay without queueing.
     let shortest = data.iter().map(|one| one.took).fold(f64::INFINITY, f64::min);
     let waits = |is_low: bool| {
         let some = data.iter().filter(|one| one.joined.is_l4s() == is_low);
@@ -96,7 +96,7 @@ struct DeliveredPacket {
     payload: u32,
     joined: Ecn,
     marked: bool,
-    /// Time on the link, s.
+    /// Time from the packet's arrival at the link to its delivery, s.
     took: f64,
 }
 

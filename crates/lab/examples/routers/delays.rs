@@ -1,4 +1,4 @@
-//! Delays of a flow's packets on one direction of a link.
+//! Measures the delays of a flow's packets on one direction of a link.
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
@@ -37,8 +37,8 @@ impl Observer for DelayObserver {
     fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-/// Runs a scenario; returns the outcome, and the delays (ms) of a flow's packets on a pipe from `from` seconds on. The
-/// delays are sorted, and the shortest is subtracted from each.
+/// Runs a scenario. Returns the outcome, and the sorted delays (ms) of a flow's packets in one link direction. Only
+/// packets that arrive at the link from time `from` (s) on count. The shortest delay is subtracted from each delay.
 pub fn delays(scenario: &Scenario, seed: u64, [pipe, flow]: [u32; 2], from: u64) -> (Outcome, Vec<f64>) {
     let delays = DelayObserver {
         pipe: PipeId(pipe),

@@ -1,5 +1,5 @@
-//! Table and picture of docs/explanation/routers.md: effect of queue disciplines on bulk flows, a call, and flows with
-//! different round-trip times.
+//! Table and picture of docs/explanation/routers.md. The program compares queue disciplines: their effect on bulk
+//! flows, on a call, and on flows with different RTTs.
 //!
 //!     cargo run --release -p lasthop-lab --example routers -- [--runs N] [--report FILE.html]
 

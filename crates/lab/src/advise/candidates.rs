@@ -1,4 +1,5 @@
-//! Candidates: cures grouped by the site where they are deployed. Each candidate is a list of scenario keys to change.
+//! Candidates: changes (cures) that may improve TCP, grouped by the site that deploys them. Each candidate is a list of
+//! scenario keys to change.
 
 use super::ranking::ScoredCandidate;
 use super::scenarios::belongs_to;
@@ -12,13 +13,13 @@ use lasthop_tcp::sender::pacing;
 /// Site at which a cure is deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeploymentSite {
-    /// The sending TCP.
+    /// The TCP sender.
     Sender,
-    /// The receiving TCP.
+    /// The TCP receiver.
     Receiver,
-    /// The router with the bottleneck's queue.
+    /// The router with the bottleneck queue.
     Router,
-    /// The node before the wireless hop.
+    /// The node that sends over the wireless hop.
     BaseStation,
     /// The link layer of the wireless hop.
     Link,
@@ -53,14 +54,14 @@ impl DeploymentSite {
 pub struct Candidate {
     /// Display name.
     pub name: String,
-    /// Sites where the cure is deployed; empty for the unchanged path.
+    /// Sites at which the cure is deployed. The list is empty for the unchanged path.
     pub sites: Vec<DeploymentSite>,
     /// Keys and values to change, in the form that `--set` takes.
     pub set: Vec<(String, String)>,
-    /// Names of a pair's two cures; empty for a single cure.
+    /// Names of the two cures of a pair. The list is empty for a single cure.
     pub parts: Vec<String>,
-    /// Options with which `lasthop agent run` applies the same change to live traffic; `None` if the agent
-    /// cannot apply the change.
+    /// Options with which `lasthop agent run` applies the cure to live traffic. `None` if the agent cannot apply the
+    /// cure.
     pub agent: Option<&'static str>,
 }
 
@@ -75,15 +76,15 @@ pub fn unchanged() -> Candidate {
     }
 }
 
-/// If the receive window limits the flow for at least this share of time (%), a larger receive buffer becomes a
+/// Share of time, %. If the receive window limits the flow for at least this share, a larger receive buffer becomes a
 /// candidate.
 const TOO_SMALL_PCT: f64 = 10.0;
-/// A queue longer than this many bandwidth-delay products is deep: a shorter queue becomes a candidate.
+/// Length of a queue in bandwidth-delay products. For a queue longer than this, a shorter queue becomes a candidate.
 const DEEP: f64 = 1.5;
-/// For a queue shorter than this many bandwidth-delay products, a longer queue becomes a candidate.
+/// Length of a queue in bandwidth-delay products. For a queue shorter than this, a longer queue becomes a candidate.
 const SHORT: f64 = 0.75;
 
-/// Middleboxes to try at the base station. None of them needs a second box on the path.
+/// Middleboxes to try at the base station. Each middlebox works alone, without a second middlebox on the path.
 const BOXES: [&str; 3] = ["snoop", "snoop_sack", "split"];
 
 /// Congestion controls to try: value of the scenario key, and display name.
@@ -96,8 +97,8 @@ const CONTROLS: [(&str, &str); 6] = [
     ("reno", "Reno"),
 ];
 
-/// Further congestion controls to try if advice is for the sender: value of the scenario key, and display name. The first
-/// ones are modules of Linux.
+/// Further congestion controls, tried only if the user asks for cures at the sender: value of the scenario key, and
+/// display name. The first seven (Vegas to Hybla) are modules of Linux.
 const FURTHER_CONTROLS: [(&str, &str); 11] = [
     ("vegas", "Vegas"),
     ("htcp", "H-TCP"),
@@ -120,9 +121,9 @@ const ROUTERS: [(&str, &str); 4] = [
     ("cake", "per-flow active queue management (CAKE)"),
 ];
 
-/// Single cures for this path at these sites, or at all sites if `sites` is empty. If the sender is among the sites, all
-/// congestion controls are tried, otherwise the usual ones. `rwnd_limited_pct` is the share of time in which the receive
-/// window limits the user's first flow, %.
+/// Returns the cures for this path that are deployed only at `sites`. Pairs of cures are not included. An empty `sites`
+/// means all sites. If `sites` includes the sender, `FURTHER_CONTROLS` are tried in addition to `CONTROLS`.
+/// `rwnd_limited_pct` is the share of time in which the receive window limits the user's first flow, %.
 pub fn single(
     scenario: &Scenario,
     path: &PathParameters,
@@ -142,8 +143,8 @@ pub fn single(
     list.candidates
 }
 
-/// Pairs of cures. Selects, for each site, the best cure whose gain over the unchanged path is certain, and
-/// returns every pair of the selected cures.
+/// Returns pairs of cures. Selects the best cure of each site, among the cures whose gain over the unchanged path is
+/// certain. Returns every pair of the selected cures.
 pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
     let mut best: Vec<&Candidate> = Vec::new();
     for standing in scored.iter().filter(|standing| standing.surely_helps) {
@@ -162,7 +163,7 @@ pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
                 sites,
                 set: [one.set.clone(), other.set.clone()].concat(),
                 parts: vec![one.name.clone(), other.name.clone()],
-                // Only cures at the receiver have agent options, and at most one of the two cures is at the
+                // Only cures at the receiver have agent options. At most one of the two cures is deployed at the
                 // receiver.
                 agent: one.agent.or(other.agent),
             });
@@ -298,7 +299,7 @@ impl CandidateList<'_> {
         };
         let product = self.path.rate_bps as f64 / 8.0 * self.path.rtt.as_secs();
         let (packets, bytes) = (value("packets") * 1500.0, value("bytes"));
-        // A queue without a limit counts as deep.
+        // A queue without a limit counts as infinitely deep.
         let limits = [packets, bytes].into_iter().filter(|limit| *limit > 0.0);
         let depth = limits.fold(f64::INFINITY, f64::min) / product.max(1.0);
         let is_managed = queue.info.limit.is_none();
@@ -362,7 +363,7 @@ impl CandidateList<'_> {
     }
 }
 
-/// Value of a mechanism's parameter as a number; 0 if the value is not a number.
+/// Returns the value of a mechanism's parameter as a number; 0 if the value is not a number.
 fn amount(value: &Value) -> f64 {
     match value {
         Value::Count(count) | Value::Bytes(count) => *count as f64,

@@ -1,16 +1,15 @@
-//! Advice for a network path. Cures (mechanisms that may improve TCP) at every site are simulated under the same losses
-//! and ranked.
+//! Advice for a network path: simulates cures (changes that may improve TCP) under the same losses and ranks the cures.
 //!
 //! * [`candidates`]: cures to try, and the party that deploys each cure.
-//! * `scenarios`: two scenarios for each candidate: the user's flows beside short transfers, and beside a flow without
-//!   the candidate's changes (the neighbour).
+//! * `scenarios`: two scenarios for each candidate. In the first, short transfers share the path with the user's flows.
+//!   In the second, one flow without the candidate's changes (the neighbour) shares the path.
 //! * `repetition`: numbers measured in one repetition.
-//! * [`ranking`]: order of the candidates, and whether the order is certain.
-//! * [`sender`]: replaces the sender of the user's flows.
+//! * [`ranking`]: order of the candidates, and whether the order is statistically certain.
+//! * [`sender`]: replacement of the sender of the user's flows.
 //! * `presentation`: the advice as a table, a page and JSON.
 //!
-//! The advice ignores cost and does not search parameters. Each mechanism is tried with its defaults or with the
-//! candidate's values.
+//! The advice ignores the cost of a cure and does not search for the best parameters. Each mechanism is tried with its
+//! defaults or with the candidate's values.
 
 pub mod candidates;
 mod presentation;
@@ -31,19 +30,19 @@ use lasthop_sim::Stuck;
 use rayon::prelude::*;
 use scenarios::CandidateScenarios;
 
-/// Number of repetitions between two checks of the ranking.
+/// Number of repetitions that are added at a time. The ranking is checked after each addition.
 const BLOCK: usize = 4;
 /// Largest number of repetitions of a candidate.
 const MAX_RUNS: usize = 40;
-/// Limit of the work, in data packets of 1500 bytes over all repetitions. A limit in seconds would make the advice
-/// depend on the machine.
+/// Limit of the simulation work, in data packets of 1500 bytes over all repetitions. The limit is not in seconds
+/// because the advice would then depend on the speed of the machine.
 const BUDGET: f64 = 100e6;
-/// Upper limit of a run's duration: the time in which the bottleneck transmits this many packets of 1500
-/// bytes. The limit is at least [`SHORTEST`].
+/// Limit of a run's duration, in packets of 1500 bytes that the bottleneck can transmit in that duration. The limit is
+/// at least [`SHORTEST`].
 const PACKETS: f64 = 25_000.0;
-/// Smallest value of the upper limit that `PACKETS` sets.
+/// Lower bound of the limit that `PACKETS` sets.
 const SHORTEST: Duration = Duration::from_secs(10);
-/// Number of candidates at the top of the ranking whose order has to be certain.
+/// Number of candidates at the top of the ranking whose order must be certain.
 pub const TOP: usize = 3;
 
 /// Scope of the advice.
@@ -51,17 +50,17 @@ pub const TOP: usize = 3;
 pub struct Question {
     /// Ranking criterion.
     pub aim: Aim,
-    /// The first seed; `None`: the scenario's seed.
+    /// First seed. `None` selects the scenario's seed.
     pub seed: Option<u64>,
-    /// Sites at which cures may be deployed; empty: all sites.
+    /// Sites at which cures may be deployed. An empty list allows all sites.
     pub sites: Vec<DeploymentSite>,
-    /// Names of the flows that a cure may change, each with its replicas; empty: all TCP flows. The other flows stay as
-    /// they are.
+    /// Names of the flows that a cure may change. A name includes all replicas of the flow. An empty list allows all
+    /// TCP flows. Flows that are not named keep their keys.
     pub flows: Vec<String>,
 }
 
 impl Question {
-    /// All sites and all TCP flows, from the scenario's seed.
+    /// Returns the question that allows all sites and all TCP flows, and uses the scenario's seed.
     pub const fn general(aim: Aim) -> Question {
         Question { aim, seed: None, sites: Vec::new(), flows: Vec::new() }
     }
@@ -72,35 +71,35 @@ impl Question {
 pub struct Advice {
     /// The scenario's title.
     pub title: String,
-    /// Path parameters.
+    /// Parameters of the path.
     pub path: PathParameters,
     /// Ranking criterion.
     pub aim: Aim,
-    /// The first seed.
+    /// First seed.
     pub seed: u64,
-    /// Sites at which cures were tried; empty: all sites.
+    /// Sites at which cures were tried. An empty list means all sites.
     pub sites: Vec<DeploymentSite>,
-    /// Results of the unchanged path, the baseline of all comparisons.
+    /// Results of the unchanged path, which is the baseline of all comparisons.
     pub base: CandidateResults,
-    /// Candidates, the best first.
+    /// Results of the candidates, sorted from best to worst.
     pub rows: Vec<CandidateResults>,
-    /// Whether the order of the first [`TOP`] candidates is certain, by the rule in [`ranking`].
+    /// Whether the order of the first [`TOP`] candidates is certain, according to the rule in [`ranking`].
     pub is_certain: bool,
-    /// Candidates without a rank, each with the reason.
+    /// Candidates without a rank, each with the reason for the omission.
     pub left_out: Vec<String>,
 }
 
 /// Parameters of the path that the advice depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathParameters {
-    /// Names of the user's TCP flows in the scenario file.
+    /// Names of the TCP flows that a cure may change.
     pub flows: Vec<String>,
-    /// Bottleneck: the slowest link direction on the first flow's route. If several are equally slow, it is the last of
-    /// them.
+    /// Bottleneck: the slowest link direction on the first flow's route. If several directions are equally slow, the
+    /// bottleneck is the last of these directions.
     pub bottleneck: LinkDirection,
     /// Mean rate of the bottleneck, bit/s.
     pub rate_bps: u64,
-    /// Sum of the propagation delays on the forward and return routes.
+    /// Sum of the propagation delays on the forward route and the return route.
     pub rtt: Duration,
     /// Duration of each run.
     pub duration: Duration,
@@ -116,17 +115,17 @@ pub struct LinkDirection {
 }
 
 impl LinkDirection {
-    /// Scenario key of a setting of this direction: `link.wireless.down.queue`.
+    /// Returns the scenario key of a setting of this direction, such as `link.wireless.down.queue`.
     pub fn key(&self, last: &str) -> String {
         format!("link.{}.{}.{last}", self.link, self.direction)
     }
 }
 
-/// Simulates and ranks cures; returns `None` if the user cancels. `name` is the scenario's file name; trace files are
-/// searched in the folder of this file.
+/// Simulates and ranks cures. Returns `None` if the user cancels. `name` is the scenario's file name. Relative names of
+/// trace files refer to the folder of this file.
 ///
 /// # Errors
-/// If the scenario is invalid, has no TCP flow, or lacks one of the question's flows.
+/// Fails if the scenario is invalid, has no TCP flow, or lacks a flow that the question names.
 pub fn advise(
     draft: &Draft,
     name: &str,
@@ -193,9 +192,10 @@ pub struct CandidateRuns {
     /// Ranking criterion.
     pub aim: Aim,
     scenarios: CandidateScenarios,
-    /// Measured numbers, by repetition.
+    /// Measured numbers of each repetition.
     pub repetitions: Vec<RepetitionMeasures>,
-    /// Whether the candidate is certainly not among the first [`TOP`]. Such a candidate gets no further repetitions.
+    /// Whether the candidate is certainly not among the first [`TOP`]. A candidate that is screened out gets no further
+    /// repetitions.
     pub is_screened_out: bool,
 }
 
@@ -215,8 +215,8 @@ impl CandidateRuns {
     }
 }
 
-/// Runs the given repetitions of all candidates that are not screened out. Returns `false` if the user cancels, and an
-/// error if a run gets stuck.
+/// Runs the given repetitions of all candidates that are not screened out. Returns `false` if the user cancels. Fails
+/// if a run gets stuck.
 fn run(
     candidates: &mut [CandidateRuns],
     repetitions: std::ops::Range<usize>,
@@ -252,7 +252,7 @@ fn run(
 
 fn most_runs(path: &PathParameters, candidates: usize) -> usize {
     let packets = (path.rate_bps as f64 * path.duration.as_secs() / 8.0 / 1500.0).max(1.0);
-    // Each repetition consists of two runs.
+    // Each repetition of a candidate consists of two runs.
     let runs = BUDGET / (2.0 * packets * candidates as f64);
     ((runs as usize) / BLOCK * BLOCK).clamp(BLOCK, MAX_RUNS)
 }
@@ -284,7 +284,7 @@ fn facts(
         if hop.is_down { &link.down } else { &link.up }
     };
     let rate = |hop: &lasthop_scenario::Hop| config(hop).service.mean_rate().bps();
-    // If several directions are equally slow, the last one (the last hop) counts.
+    // If several directions are equally slow, the last of these directions (the last hop) is the bottleneck.
     let bottleneck = route.there.iter().rev().min_by_key(|hop| rate(hop)).copied();
     let Some(bottleneck) = bottleneck else {
         return Err(path_problem(name, "the first TCP flow crosses no link"));

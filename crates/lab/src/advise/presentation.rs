@@ -1,4 +1,4 @@
-//! Advice as a table, a page and JSON.
+//! Output of the advice as a table, a page and JSON.
 
 use super::candidates::DeploymentSite;
 use super::ranking::CandidateResults;
@@ -13,7 +13,7 @@ use lasthop_tcp::sender::congestion;
 use serde_json::{Value, json};
 
 impl Advice {
-    /// Summary of the comparison: number of runs, seeds, certainty of the order, and definition of the score.
+    /// Returns a summary of the comparison: number of runs, seeds, certainty of the order, and definition of the score.
     pub fn rule(&self) -> String {
         let runs = |rows: &mut dyn Iterator<Item = &CandidateResults>| {
             let each: Vec<usize> = rows.map(|row| row.runs).collect();
@@ -44,7 +44,7 @@ impl Advice {
         )
     }
 
-    /// Table with one row for each candidate; the unchanged path comes last.
+    /// Returns a table with one row for each candidate. The unchanged path is the last row.
     pub fn table(&self) -> Table {
         let columns = [
             "",
@@ -81,8 +81,8 @@ impl Advice {
         }
     }
 
-    /// Short table: the first candidates with gain, delay and the competing flow; the unchanged path comes last.
-    /// Returns the number of further candidates.
+    /// Returns a short table of the first candidates: gain, RTT, and change of the competing flow. The unchanged path
+    /// is the last row. Also returns the number of candidates that the table omits.
     pub fn glance(&self) -> (Table, usize) {
         let columns = ["", "cure", "where", "gain, %", "RTT p95, ms", "competing flow, %"];
         let shown = self.rows.len().min(MAX_ROWS);
@@ -108,15 +108,17 @@ impl Advice {
         (table, self.rows.len() - shown)
     }
 
-    /// Shell command that simulates a candidate; `path` is the argument of `lasthop run`.
+    /// Returns the shell command that simulates a candidate. `path` holds the arguments of `lasthop run` that select
+    /// the scenario.
     pub fn command(&self, path: &str, row: &CandidateResults) -> String {
         let sets = row.candidate.set.iter().map(|(key, value)| format!(" --set '{key}={value}'"));
         format!("lasthop run {path}{}", sets.collect::<String>())
     }
 
-    /// Shell command that tries a candidate with real TCP: the kernel's sender over the emulated path of the candidate.
-    /// If the candidate changes the receiver, the command uses the agent. `path` is the same as in [`Advice::command`].
-    /// `None` for middleboxes, receive buffers, and congestion controls that Linux lacks.
+    /// Returns the shell command that tries a candidate with real TCP. The kernel's sender then sends over the emulated
+    /// path of the candidate. If the candidate changes the receiver, the command uses the agent. `path` is the same as
+    /// in [`Advice::command`]. Returns `None` for middleboxes, receive buffers, and congestion controls that Linux
+    /// lacks.
     pub fn live(&self, path: &str, row: &CandidateResults) -> Option<String> {
         let candidate = &row.candidate;
         let is_real = |site: &DeploymentSite| match site {
@@ -128,7 +130,7 @@ impl Advice {
             return None;
         }
         let control = find(congestion::ALL, row.congestion)?.info.linux_name?;
-        // Keys of flows configure simulated ends. Both ends are real here, so that these keys are left out.
+        // The keys of flows are omitted because they configure simulated ends, and both ends are real here.
         let sets = candidate.set.iter().filter(|(key, _)| !key.starts_with("flow."));
         let sets: String = sets.map(|(key, value)| format!(" --set '{key}={value}'")).collect();
         let path = without_flows(path);
@@ -142,12 +144,14 @@ impl Advice {
         })
     }
 
-    /// Agent command for the receiver part of a candidate; `None` if the agent cannot apply the change.
+    /// Returns the agent command for the receiver part of a candidate. Returns `None` if the agent cannot apply the
+    /// change.
     pub fn deploy(row: &CandidateResults) -> Option<String> {
         row.candidate.agent.map(|flags| format!("sudo lasthop agent run {flags}"))
     }
 
-    /// JSON with one object for each candidate, the best first; `path` is the same as in [`Advice::command`].
+    /// Returns one JSON object for each candidate, sorted from best to worst. `path` is the same as in
+    /// [`Advice::command`].
     pub fn objects(&self, path: &str) -> Vec<Value> {
         let object = |(at, row): (usize, &CandidateResults)| {
             json!({
@@ -173,8 +177,9 @@ impl Advice {
         self.rows.iter().enumerate().map(object).collect()
     }
 
-    /// Commands to run next, each with its purpose: one command simulates the first candidate; the others use real TCP
-    /// to try all candidates whose 95 % interval shows a gain. `path` is the same as in [`Advice::command`].
+    /// Returns the commands to run next, each with its purpose. The first command simulates the first candidate. The
+    /// remaining commands use real TCP and cover the candidates whose whole 95 % interval is above zero. `path` is the
+    /// same as in [`Advice::command`].
     pub fn next_steps(&self, path: &str) -> Vec<(String, String)> {
         let first =
             self.rows.first().map(|row| ("Simulate the first candidate".to_owned(), self.command(path, row)));
@@ -192,7 +197,7 @@ impl Advice {
         first.into_iter().chain(live).chain(deploy).collect()
     }
 
-    /// Report page with ranking, table and the commands to run next.
+    /// Returns the report page: the ranking, the table, and the commands to run next.
     pub fn document(&self, path: &str) -> Document {
         let row = |row: &CandidateResults| Ranked {
             name: row.candidate.name.clone(),
@@ -227,7 +232,7 @@ impl Advice {
     }
 }
 
-/// Removes from the arguments `path` all `--set` options that set keys of flows.
+/// Removes all `--set` options for keys of flows from the arguments `path`.
 fn without_flows(path: &str) -> String {
     let mut pieces = path.split(" --set '");
     let first = pieces.next().unwrap_or_default().to_owned();
@@ -252,14 +257,14 @@ fn sites(sites: &[DeploymentSite]) -> String {
 /// Largest number of candidates in the short table.
 const MAX_ROWS: usize = 8;
 
-/// Interval that is shown for a score without an interval, %. The interval includes every possible score.
+/// Interval of a score for which no interval could be computed, %. The interval includes every possible score.
 const ANY_SCORE: [f64; 2] = [-100.0, f64::INFINITY];
-/// Interval that is shown for any other number without an interval.
+/// Interval of any other number for which no interval could be computed.
 const ANY: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 fn plain(estimate: Option<&Estimate>) -> Cell {
     estimate.map_or(Cell::Empty, |estimate| {
-        // A half-width within the rounding error of the mean counts as zero.
+        // A half-width smaller than the rounding error of the mean is shown as zero.
         let rounding = 1e-9 * estimate.mean.abs();
         let half = estimate.half_width().map(|half| if half < rounding { 0.0 } else { half });
         let mean = number(estimate.mean);
@@ -267,7 +272,7 @@ fn plain(estimate: Option<&Estimate>) -> Cell {
     })
 }
 
-/// Change and interval in whole per cent: `+54 (36 to 74)`.
+/// Formats a change and its interval in whole per cent: `+54 (36 to 74)`.
 fn short_change(change: Option<(f64, Option<[f64; 2]>)>) -> Cell {
     change.map_or(Cell::Empty, |(percent, ci95)| {
         let whole =
@@ -300,7 +305,7 @@ fn changed(row: &CandidateResults, change: Option<&PercentChange>) -> Cell {
     })
 }
 
-/// An estimate as JSON. `any` replaces a missing interval. An infinite end of an interval becomes `null`.
+/// Returns an estimate as JSON. `any` replaces a missing interval. An infinite end of an interval becomes `null`.
 fn estimate(estimate: &Estimate, any: [f64; 2]) -> Value {
     json!({ "mean": estimate.mean, "ci95": estimate.ci95.unwrap_or(any), "runs": estimate.runs })
 }

@@ -1,14 +1,14 @@
-//! Order of the candidates, and whether the order is certain.
+//! Order of the candidates, and whether the order is statistically certain.
 //!
-//! In a repetition, all candidates have the same random losses. Candidates are therefore compared repetition by
-//! repetition. "Surely" means: by the whole 95 % interval.
+//! In a repetition, all candidates have the same random losses. The candidates are therefore compared within each
+//! repetition. "Surely" means that the whole 95 % interval supports the statement.
 //!
 //! The order of two adjacent candidates is certain if the 95 % interval of the difference of their scores excludes
 //! zero. The order also counts as certain if the interval lies within ±2 % (indifference zone: Bechhofer, Ann. Math.
 //! Stat. 25(1), 1954). Repetitions are added in blocks of four until the order of the first three candidates is certain
-//! or the work limit is reached. A pair of cures is ranked only if the pair is surely better than each of its two
-//! cures. A candidate that is surely worse than the third one gets no further runs (screening: Gupta, Technometrics
-//! 7(2), 1965). Intervals are not corrected for the number of checks and candidates.
+//! or the work limit is reached. A pair of cures is ranked only if the pair is surely better than each cure of the
+//! pair. A candidate that is surely worse than the third candidate gets no further runs (screening: Gupta,
+//! Technometrics 7(2), 1965). Intervals are not corrected for the number of checks and candidates.
 
 use super::repetition::RepetitionMeasures;
 use super::{Candidate, CandidateRuns, TOP};
@@ -17,10 +17,10 @@ use crate::stats::change::PercentChange;
 
 /// Indifference zone: scores that differ by less than this share count as equal.
 pub const ALIKE: f64 = 0.02;
-/// Candidates are screened out only after this number of repetitions.
+/// Smallest number of repetitions after which candidates are screened out.
 const RUNS_BEFORE_SCREENING: usize = 8;
 
-/// A candidate, and whether its gain is certain.
+/// A candidate, and whether its gain over the unchanged path is certain.
 #[derive(Clone, Copy, Debug)]
 pub struct ScoredCandidate<'a> {
     /// The candidate.
@@ -36,25 +36,26 @@ pub struct CandidateResults {
     pub candidate: Candidate,
     /// Congestion control of the user's first flow.
     pub congestion: &'static str,
-    /// Gain over the unchanged path, %, computed by the score that the aim selects.
+    /// Gain over the unchanged path, %. The aim selects the numbers that enter the score.
     pub score_pct: Option<Estimate>,
     /// Goodput of the user's flows, kbit/s.
     pub goodput_kbps: Option<Estimate>,
-    /// Change of goodput, %.
+    /// Change of goodput relative to the unchanged path, %.
     pub goodput_change: Option<PercentChange>,
     /// Percentiles 50, 95 and 99 of the smoothed RTT, ms.
     pub rtt_ms: [Option<Estimate>; 3],
     /// Percentiles 50, 95 and 99 of the duration of short transfers, s.
     pub short_s: [Option<Estimate>; 3],
-    /// Change of the 95th percentile of the duration of short transfers, %.
+    /// Change of the 95th percentile of the duration of short transfers relative to the unchanged path, %.
     pub short_change: Option<PercentChange>,
-    /// Change of the goodput of the neighbour, a flow without the candidate's changes, %.
+    /// Change of the neighbour's goodput relative to the unchanged path, %. The neighbour is a flow without the
+    /// candidate's changes.
     pub neighbour_change: Option<PercentChange>,
     /// Number of repetitions.
     pub runs: usize,
 }
 
-/// All candidates except the unchanged path, the best first.
+/// Returns all candidates except the unchanged path, sorted from best to worst.
 pub fn scored(candidates: &[CandidateRuns]) -> Vec<ScoredCandidate<'_>> {
     order(candidates)
         .into_iter()
@@ -65,12 +66,13 @@ pub fn scored(candidates: &[CandidateRuns]) -> Vec<ScoredCandidate<'_>> {
         .collect()
 }
 
-/// Results of the candidates, the best first; the unchanged path is left out.
+/// Returns the results of all candidates except the unchanged path, sorted from best to worst.
 pub fn rows(candidates: &[CandidateRuns]) -> Vec<CandidateResults> {
     order(candidates).into_iter().map(|at| row(&candidates[at], &candidates[0])).collect()
 }
 
-/// Whether the order of the first three candidates is certain.
+/// Whether the order of the first three candidates is certain. The third candidate must also differ from the fourth
+/// with certainty.
 pub fn is_certain(candidates: &[CandidateRuns]) -> bool {
     let order = order(candidates);
     order.windows(2).take(TOP).all(|pair| {
@@ -81,7 +83,7 @@ pub fn is_certain(candidates: &[CandidateRuns]) -> bool {
     })
 }
 
-/// Marks candidates that are surely worse than the third candidate of the ranking.
+/// Marks candidates that are surely worse than the third candidate of the ranking, by more than [`ALIKE`].
 pub fn screen_out(candidates: &mut [CandidateRuns]) {
     let Some(third) = order(candidates).get(TOP - 1).copied() else { return };
     if candidates[third].repetitions.len() < RUNS_BEFORE_SCREENING {
@@ -96,8 +98,8 @@ pub fn screen_out(candidates: &mut [CandidateRuns]) {
     behind.into_iter().for_each(|at| candidates[at].is_screened_out = true);
 }
 
-/// Indices in `candidates`, sorted by falling score; equal scores keep their order. Index 0 (the unchanged path) and
-/// redundant pairs are left out.
+/// Returns indices in `candidates`, sorted by falling score. Equal scores keep their order. Index 0 (the unchanged
+/// path) and redundant pairs are omitted.
 fn order(candidates: &[CandidateRuns]) -> Vec<usize> {
     let is_in = |at: &usize| {
         !candidates[*at].repetitions.is_empty() && !is_redundant_pair(candidates, &candidates[*at])
@@ -108,7 +110,7 @@ fn order(candidates: &[CandidateRuns]) -> Vec<usize> {
     order
 }
 
-/// Whether the candidate is a pair of cures that is not surely better than each of its two cures.
+/// Whether the candidate is a pair of cures that is not surely better than each cure of the pair.
 pub fn is_redundant_pair(candidates: &[CandidateRuns], pair: &CandidateRuns) -> bool {
     let is_no_better = |part: &CandidateRuns| {
         let difference = difference(pair, part, &candidates[0]);
@@ -132,7 +134,7 @@ fn difference(one: &CandidateRuns, other: &CandidateRuns, base: &CandidateRuns) 
     Estimate::of(&differences)
 }
 
-/// Results of the candidate `one`, with changes relative to the unchanged path `base`.
+/// Returns the results of the candidate `one`. Changes are relative to the unchanged path `base`.
 pub fn row(one: &CandidateRuns, base: &CandidateRuns) -> CandidateResults {
     let pairs = || one.repetitions.iter().zip(&base.repetitions);
     let change = |of: &dyn Fn(&RepetitionMeasures) -> Option<f64>| {

@@ -9,16 +9,17 @@ pub const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 /// Numbers measured in one repetition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RepetitionMeasures {
-    /// Goodput of the user's flows in the run with short transfers, over the whole run, kbit/s.
+    /// Goodput of the user's flows in the run in which short transfers share the path, kbit/s. The goodput covers the
+    /// whole run.
     pub goodput_kbps: f64,
-    /// Percentiles of the smoothed RTT of the user's flows, sampled at equal intervals, ms; `None` if there is no
-    /// sample.
+    /// Percentiles of the smoothed RTT of the user's flows, ms. The RTT is sampled at equal intervals. `None` if the
+    /// run has no sample.
     pub rtt_ms: Option<[f64; 3]>,
-    /// Percentiles of the duration of short transfers, s. An unfinished transfer counts with its time up to the end of
-    /// the run.
+    /// Percentiles of the duration of short transfers, s. For an unfinished transfer, the duration ends with the run.
+    /// `None` if the run has no short transfer.
     pub short_s: Option<[f64; 3]>,
-    /// Goodput of the neighbour, a flow without the candidate's changes, in the run beside the user's flows,
-    /// kbit/s.
+    /// Goodput of the neighbour in the run in which the neighbour shares the path with the user's flows, kbit/s. The
+    /// neighbour is a flow without the candidate's changes.
     pub neighbour_kbps: f64,
 }
 
@@ -52,8 +53,8 @@ impl RepetitionMeasures {
         }
     }
 
-    /// Gain over `base`: logarithm of the geometric mean of the ratios that `aim` selects. A ratio compares
-    /// one number of `self` with the same number of `base`; an improvement is a ratio above 1.
+    /// Returns the gain over `base`: the logarithm of the geometric mean of the ratios that `aim` selects. Each ratio
+    /// compares one number of `self` with the same number of `base`. A ratio above 1 is an improvement.
     pub fn score(&self, base: &RepetitionMeasures, aim: Aim) -> f64 {
         let short = |it: &RepetitionMeasures| it.short_s.map_or(1.0, |[_, p95, _]| p95);
         let goodput = (self.goodput_kbps, base.goodput_kbps);
@@ -72,17 +73,18 @@ impl RepetitionMeasures {
 /// Ranking criterion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Aim {
-    /// Geometric mean of the gains in goodput, short transfers (95th percentile) and the neighbour's goodput.
+    /// Geometric mean of three gains: goodput, speed-up of short transfers (95th percentile), and the neighbour's
+    /// goodput.
     #[default]
     All,
     /// Gain in goodput.
     Goodput,
-    /// Speed-up of short transfers, by the 95th percentile of their duration.
+    /// Speed-up of short transfers: ratio of the 95th percentiles of their durations.
     Short,
 }
 
 impl Aim {
-    /// Description of the score in words.
+    /// Returns a description of the score in words.
     pub const fn words(self) -> &'static str {
         match self {
             Aim::All => {
@@ -95,7 +97,7 @@ impl Aim {
     }
 }
 
-/// Lower bound of rates (1e-3 kbit/s) and durations (1e-3 s). The bound keeps the logarithm finite.
+/// Lower bound of rates (1e-3 kbit/s) and of durations (1e-3 s). The bound keeps the logarithm of a ratio finite.
 const LEAST: f64 = 1e-3;
 
 fn goodput(outcome: &Outcome, is_meant: impl Fn(&str) -> bool) -> f64 {

@@ -1,9 +1,11 @@
-//! Runs of one candidate: the user's flows together with short transfers, and together with an unmodified neighbour.
+//! Scenarios of one candidate: the user's flows beside short transfers, and the user's flows beside an unmodified
+//! neighbour.
 //!
-//! The duration of short transfers measures how long the user waits, on any path. The sender's RTT does not measure
-//! this if the path has a split-connection box, because the RTT then ends at the box. Short transfers start one after
-//! another, use about a twentieth of the bottleneck's rate, and have the candidate's changes. The neighbour is a copy
-//! of the user's flow without the changes, and no middlebox processes the neighbour's packets.
+//! The duration of short transfers is a measure of the user's waiting time on any path. The sender's RTT does not
+//! measure the waiting time if a split-connection middlebox is on the path, because the RTT then ends at the middlebox.
+//! Short transfers start one after another, use about 5 % of the bottleneck's rate, and have the candidate's changes.
+//! The neighbour is a copy of the user's first flow without the candidate's changes. No middlebox processes the
+//! neighbour's packets.
 
 use super::PathParameters;
 use super::repetition::RepetitionMeasures;
@@ -33,7 +35,8 @@ pub(super) struct CandidateScenarios {
 }
 
 impl CandidateScenarios {
-    /// `changed` is the user's scenario with the candidate's changes, and `plain` is the scenario without them.
+    /// Builds the two scenarios of a candidate. `changed` is the user's scenario with the candidate's changes; `plain`
+    /// is the scenario without these changes.
     pub(super) fn new(
         changed: &Draft,
         plain: &Draft,
@@ -73,7 +76,7 @@ impl CandidateScenarios {
         sources.next().map_or("", |source| source.congestion.info.name)
     }
 
-    /// Runs one repetition of both scenarios; fails if a run gets stuck.
+    /// Runs one repetition of both scenarios. Fails if a run gets stuck.
     pub(super) fn run(&self, seed: u64) -> Result<RepetitionMeasures, Stuck> {
         let observation = Observation { probes: true, ..Observation::default() };
         let (mut short, samples, _) = run_observed(&self.beside_short, seed, observation);
@@ -94,7 +97,8 @@ impl CandidateScenarios {
         }))
     }
 
-    /// Share of time in which the receive window limits the user's first flow, %; 0 if unknown.
+    /// Returns the share of time in which the receive window limits the user's first flow, %; 0 if the share is
+    /// unknown.
     pub(super) fn rwnd_limited_pct(&self, seed: u64) -> f64 {
         let outcome = lasthop_sim::run(&self.beside_short, seed);
         let first =
@@ -118,14 +122,14 @@ pub(super) fn tcp_flows(draft: &Draft) -> Result<Vec<String>, Problem> {
     Ok(flows.into_iter().flatten().filter(|(_, flow)| is_tcp(flow)).map(|(name, _)| name.clone()).collect())
 }
 
-/// The scenario as `lasthop show` prints it: all keys with their values.
+/// Returns the scenario as `lasthop show` prints it: all keys with their values.
 fn resolved_table(draft: &Draft) -> Result<Table, Problem> {
     let text = draft.show()?;
     // If the text cannot be parsed, the table is empty, and the later check of the scenario fails.
     Ok(text.parse().unwrap_or_default())
 }
 
-/// Whether `flow` is the flow `name`, or one of several flows `name.1`, `name.2` … that the scenario declares together.
+/// Whether `flow` is the flow `name`, or one of its replicas `name.1`, `name.2` …
 pub(super) fn belongs_to(flow: &str, name: &str) -> bool {
     flow.strip_prefix(name).is_some_and(|rest| {
         let number = rest.strip_prefix('.');

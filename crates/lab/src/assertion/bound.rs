@@ -1,20 +1,20 @@
-//! A bound on a number (`goodput > 5 Mbit/s`), and the comparison of measurements with the bound.
+//! Bound on a number (`goodput > 5 Mbit/s`), and comparison of measurements with the bound.
 
 use crate::stats::Estimate;
 use serde_json::{Value, json};
 
-/// A parsed bound.
+/// Parsed bound.
 #[derive(Clone, Debug)]
 pub struct Bound {
     /// Text of the assertion, as the user wrote it.
     pub written: String,
     /// Name of the metric, with its unit.
     pub metric: String,
-    /// Flow named after `@`; `None` if the assertion has no `@`.
+    /// Name of the flow or class after `@`. `None` if the assertion has no `@`.
     pub at: Option<String>,
-    /// `true` for `>`: the metric has to be above the bound. `false` for `<`: below the bound.
+    /// `true` for `>`: the metric must be above the bound. `false` for `<`: the metric must be below the bound.
     pub is_above: bool,
-    /// Bound in the metric's own unit.
+    /// Bound, in the unit of the metric.
     pub bound: f64,
 }
 
@@ -23,7 +23,7 @@ pub struct Bound {
 pub struct AssertionError {
     /// Error message.
     pub message: String,
-    /// Hint how to correct the text.
+    /// Hint that helps to correct the text.
     pub help: String,
 }
 
@@ -32,20 +32,21 @@ pub struct AssertionError {
 pub enum BoundStatus {
     /// The whole 95 % interval is on the required side of the bound.
     Holds,
-    /// The whole interval is on the wrong side of the bound, or the number is undefined in a run.
+    /// The whole 95 % interval is on the wrong side of the bound, or the metric is undefined in at least one
+    /// repetition.
     Fails,
-    /// The interval includes the bound, or there is no interval because a random scenario was run only once.
+    /// The interval includes the bound, or no interval exists because a scenario with randomness was run only once.
     Open,
 }
 
-/// A bound after its comparison with the measurements.
+/// Bound after its comparison with the measurements.
 #[derive(Clone, Debug)]
 pub struct CheckedBound {
     /// Text of the assertion, as the user wrote it.
     pub written: String,
     /// Outcome.
     pub status: BoundStatus,
-    /// Measured value, in the metric's own unit.
+    /// Mean and interval of the measured values, in the unit of the metric. `None` if no repetition defines the metric.
     pub measured: Option<Estimate>,
     /// Name of the metric, with its unit.
     pub metric: String,
@@ -53,8 +54,8 @@ pub struct CheckedBound {
     pub undefined: usize,
 }
 
-/// Units that a bound may have, by the suffix of the metric's name. The factor converts a number in this unit to the
-/// metric's own unit.
+/// Units that a bound may have, for each unit suffix of metric names. The factor converts a number from the bound's
+/// unit to the unit of the suffix.
 const UNITS: [(&str, &[(&str, f64)]); 5] = [
     ("_kbps", &[("bit/s", 1e-3), ("kbit/s", 1.0), ("Mbit/s", 1e3), ("Gbit/s", 1e6)]),
     ("_ms", &[("us", 1e-3), ("ms", 1.0), ("s", 1e3)]),
@@ -64,11 +65,11 @@ const UNITS: [(&str, &[(&str, f64)]); 5] = [
 ];
 
 impl Bound {
-    /// Parses `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`, with an optional `@SOMETHING` after the metric.
-    /// `metric` returns the full name of a metric with its unit; `known` lists all names.
+    /// Parses `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`. `@NAME` may follow the metric. `metric` returns the
+    /// full name of a metric, with its unit suffix. `known` returns a list of all names.
     ///
     /// # Errors
-    /// If the text is not an assertion.
+    /// Fails if the text is not an assertion.
     pub fn parse(
         text: &str,
         metric: impl Fn(&str) -> Option<String>,
@@ -117,8 +118,8 @@ impl Bound {
         Ok(Bound { written: text.trim().to_owned(), metric, at, is_above, bound: number * times })
     }
 
-    /// Compares the bound with the values of all repetitions; a value is `None` if the metric is undefined in
-    /// the repetition. `is_exact` means that the scenario has no randomness, so that one value suffices.
+    /// Compares the bound with the values of all repetitions. A value is `None` if the metric is undefined in the
+    /// repetition. `is_exact` is true if the scenario has no randomness; one value then suffices.
     pub fn check(&self, values: &[Option<f64>], is_exact: bool) -> CheckedBound {
         let defined: Vec<f64> = values.iter().copied().flatten().collect();
         let undefined = values.len() - defined.len();
@@ -157,7 +158,7 @@ impl Bound {
 }
 
 impl CheckedBound {
-    /// The outcome as one line of text.
+    /// Returns the outcome as one line of text.
     pub fn line(&self) -> String {
         let outcome = match (self.status, self.undefined) {
             (BoundStatus::Holds, _) => "holds",
@@ -175,7 +176,7 @@ impl CheckedBound {
         format!("assert {}: {outcome}; {} {measured}", self.written, self.metric)
     }
 
-    /// The outcome as JSON.
+    /// Returns the outcome as JSON.
     pub fn value(&self) -> Value {
         let holds = match self.status {
             BoundStatus::Holds => Value::Bool(true),
@@ -189,7 +190,7 @@ impl CheckedBound {
     }
 }
 
-/// A metric's name without its unit.
+/// Returns the metric's name without its unit suffix.
 pub fn stem(metric: &str) -> &str {
     UNITS.iter().find_map(|(ending, _)| metric.strip_suffix(ending)).unwrap_or(metric)
 }

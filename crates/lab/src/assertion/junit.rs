@@ -3,7 +3,7 @@
 use super::{BoundStatus, CheckedBound};
 use std::fmt::Write;
 
-/// XML with one test suite, named `suite`. An open assertion counts as a failure of type `open`.
+/// Returns XML with one test suite named `suite`. An open assertion is a failure of type `open`.
 pub fn xml(suite: &str, checked: &[CheckedBound]) -> String {
     let failures = checked.iter().filter(|one| one.status != BoundStatus::Holds).count();
     let (suite, tests) = (escaped(suite), checked.len());
@@ -27,7 +27,7 @@ pub fn xml(suite: &str, checked: &[CheckedBound]) -> String {
     text + "  </testsuite>\n</testsuites>\n"
 }
 
-/// Escapes text for XML 1.0 (§2.2, §2.4): no markup, no control characters.
+/// Escapes text for XML 1.0 (§2.2, §2.4). Markup characters become entities, and control characters become spaces.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

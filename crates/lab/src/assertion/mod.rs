@@ -1,10 +1,12 @@
-//! Assertions on a run (`goodput > 5 Mbit/s`, `p95(rtt) < 100 ms`), compared with the whole 95 % interval.
+//! Assertions on a run, such as `goodput > 5 Mbit/s` and `p95(rtt) < 100 ms`. The whole 95 % interval is compared with
+//! the bound.
 //!
-//! An assertion holds if the interval lies on the required side of the bound, fails if it lies on the other side, and
-//! is open otherwise. If nothing in the scenario is random, the value itself is compared.
+//! An assertion holds if the interval lies on the required side of the bound. An assertion fails if the interval lies
+//! on the wrong side. Otherwise the assertion is open. If nothing in the scenario is random, a single value is compared
+//! instead of an interval.
 //!
 //! * [`Bound`]: the parsed bound, and its comparison with measurements.
-//! * `quantile`: percentiles of round trips, queueing delays and completion times.
+//! * `quantile`: percentiles of RTTs, queueing delays and completion times.
 //! * [`junit`]: JUnit XML for continuous integration.
 
 mod bound;
@@ -32,8 +34,9 @@ enum AssertedNumber {
 }
 
 impl Assertion {
-    /// Parses `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`. `METRIC@FLOW` bounds one flow. The unit suffix may be
-    /// omitted: `mean_rtt` means `mean_rtt_ms`. `p95(rtt)` is a percentile. Fails if the text is not an assertion.
+    /// Parses `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`. `METRIC@FLOW` bounds the metric of one flow. The unit
+    /// suffix of a metric may be omitted: `mean_rtt` means `mean_rtt_ms`. `p95(rtt)` is the 95th percentile of the RTT.
+    /// Fails if the text is not an assertion.
     pub fn parse(text: &str) -> Result<Assertion, AssertionError> {
         let full = |name: &str| match (Quantile::parse(name), named(name)) {
             (Some(quantile), _) => Some(quantile.name()),
@@ -55,17 +58,17 @@ impl Assertion {
         Ok(Assertion { bound, number })
     }
 
-    /// Name of the flow, if the assertion has one.
+    /// Returns the name of the flow or class after `@`. Returns `None` if the assertion has no `@`.
     pub fn flow(&self) -> Option<&str> {
         self.bound.at.as_deref()
     }
 
-    /// Whether every repetition must be sampled to check the assertion.
+    /// Whether the check of the assertion needs samples of every repetition.
     pub fn needs_samples(&self) -> bool {
         matches!(self.number, AssertedNumber::Quantile(quantile) if quantile.needs_samples())
     }
 
-    /// Value of the asserted number in a repetition; `None` if undefined.
+    /// Returns the value of the asserted number in a repetition. Returns `None` if the number is undefined.
     pub fn of(&self, outcome: &Outcome, samples: Option<&Samples>) -> Option<f64> {
         match (self.number, self.flow()) {
             (AssertedNumber::Quantity(quantity), Some(flow)) => quantity.of_flow(outcome, flow),

@@ -1,4 +1,4 @@
-//! Percentiles within a repetition: `p95(rtt)`.
+//! Percentiles of the values within one repetition, such as `p95(rtt)`.
 
 use crate::runs::classes::is_named;
 use crate::runs::completion::Completion;
@@ -14,12 +14,13 @@ pub(super) struct Quantile {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SampledQuantity {
-    /// Smoothed RTT at the sender, sampled at equal intervals (`sample`), ms.
+    /// Smoothed RTT at the sender, ms, sampled at equal intervals (scenario key `sample`).
     Rtt,
-    /// Smoothed RTT minus the flow's smallest RTT in the run: the delay from queues and link retransmissions, ms.
+    /// Smoothed RTT minus the flow's smallest RTT in the run, ms. The difference is the delay from queues and link
+    /// retransmissions.
     QueueDelay,
-    /// Duration of finite transfers, s. A transfer that the end of the run cuts off is censored: its time is a lower
-    /// bound.
+    /// Duration of finite transfers, s. A transfer that the end of the run cuts off is censored: only a lower bound of
+    /// its duration is known.
     Completion,
 }
 
@@ -53,7 +54,8 @@ impl Quantile {
         self.of != SampledQuantity::Completion
     }
 
-    /// Value of one flow or class, or of all flows together; `None` if undefined.
+    /// Returns the value for one flow or class, or for all flows together if `flow` is `None`. Returns `None` if the
+    /// value is undefined.
     pub(super) fn of(self, outcome: &Outcome, samples: Option<&Samples>, flow: Option<&str>) -> Option<f64> {
         let is_meant = |name: &str| flow.is_none_or(|flow| is_named(name, flow));
         match self.of {

@@ -1,18 +1,19 @@
-//! Number of instructions per data packet, compared with a stored table.
+//! Number of instructions per data packet, compared with a stored table of earlier counts.
 
 use super::BenchCase;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Largest accepted growth of a case, %.
+/// Largest accepted growth of a case's cost, %.
 pub const LIMIT_PCT: f64 = 2.0;
 
-/// Largest accepted growth if the table is from another compiler version, %. Growth caused by the compiler cannot be
-/// separated from growth caused by the program. No compiler version in use has changed a case by this much.
+/// Largest accepted growth of a case's cost if the table was counted with a different compiler version, %. The
+/// comparison cannot separate growth caused by the compiler from growth caused by the program. No compiler version in
+/// use has changed the cost of a case by 10 %.
 pub const LIMIT_OTHER_COMPILER_PCT: f64 = 10.0;
 
-/// Cost of a case. Costs are differences between a longer and a shorter run, so that the cost of the set-up cancels
-/// out.
+/// Cost of a case. The cost is the difference between a longer run and a shorter run, which removes the cost of the
+/// set-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseCost {
     /// Name of the case.
@@ -21,11 +22,13 @@ pub struct CaseCost {
     pub from_s: u32,
     /// Virtual time of the longer run, s.
     pub to_s: u32,
-    /// Number of data packets that the longer run sends beyond those of the shorter run, retransmissions included.
+    /// Number of data packets of the longer run minus number of data packets of the shorter run, retransmissions
+    /// included.
     pub data_packets: u64,
-    /// Number of additional instructions of the longer run per additional data packet (its ACK included).
+    /// Additional instructions of the longer run per additional data packet. The processing of the packet's ACK is
+    /// included.
     pub instructions_per_packet: f64,
-    /// Version and target of the compiler.
+    /// Version and target of the Rust compiler.
     pub compiler: String,
 }
 
@@ -33,7 +36,7 @@ pub struct CaseCost {
 pub const COLUMNS: [&str; 6] =
     ["case", "from_s", "to_s", "data_packets", "instructions_per_packet", "compiler"];
 
-/// Parses a stored table; fails if a line is not valid CSV.
+/// Parses a stored table. Fails if a line is not valid CSV.
 pub fn read(text: &str) -> Result<Vec<CaseCost>, csv::Error> {
     csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
 }
@@ -47,12 +50,13 @@ pub struct Growth {
     pub before: f64,
     /// Instructions per data packet in the current build.
     pub now: f64,
-    /// Compiler of the table, if its version differs from the current one.
+    /// Compiler of the stored table, if that compiler differs from the current compiler. `None` if the compilers are
+    /// the same.
     pub other_compiler: Option<String>,
 }
 
 impl Growth {
-    /// Compares a new count with the table's row of the same case; fails if the table has no comparable row.
+    /// Compares a new count with the table's row for the same case. Fails if the table has no comparable row.
     pub fn of(table: &[CaseCost], now: &CaseCost) -> Result<Growth, Incomparable> {
         let row = table.iter().find(|row| row.case == now.case).ok_or(Incomparable::Absent)?;
         if (row.from_s, row.to_s) != (now.from_s, now.to_s) {
@@ -69,12 +73,12 @@ impl Growth {
         })
     }
 
-    /// Growth of the cost, %; negative if the case became cheaper.
+    /// Returns the growth of the cost, %. The growth is negative if the cost has fallen.
     pub fn pct(&self) -> f64 {
         100.0 * (self.now - self.before) / self.before
     }
 
-    /// Whether the growth exceeds the limit. A growth of NaN exceeds every limit.
+    /// Whether the growth exceeds the limit. A growth of NaN counts as too much.
     pub fn is_too_much(&self) -> bool {
         let limit = if self.other_compiler.is_some() { LIMIT_OTHER_COMPILER_PCT } else { LIMIT_PCT };
         self.pct().is_nan() || self.pct() > limit
@@ -92,9 +96,9 @@ impl fmt::Display for Growth {
 pub enum Incomparable {
     /// The table lacks the case.
     Absent,
-    /// The table's row was measured with other durations of the runs.
+    /// The runs of the table's row have different durations.
     Durations,
-    /// The table's row was measured on another target, which is given here.
+    /// The table's row was counted on a different target. The field is the target of the row.
     Target(String),
 }
 
@@ -116,8 +120,8 @@ fn target(compiler: &str) -> &str {
 }
 
 impl BenchCase {
-    /// Cost from a short and a long run. Each run is a pair: number of data packets, number of instructions. `None` if
-    /// the longer run sent no more packets than the shorter one.
+    /// Computes the cost of a case from a shorter and a longer run. Each run is a pair: number of data packets, number
+    /// of instructions. Returns `None` if the longer run did not send more packets, or executed fewer instructions.
     pub fn counted(&self, short: (u64, u64), long: (u64, u64), compiler: &str) -> Option<CaseCost> {
         let data_packets = long.0.checked_sub(short.0).filter(|packets| *packets > 0)?;
         let instructions = long.1.checked_sub(short.1)? as f64;

@@ -9,8 +9,9 @@ use lasthop_sim::Outcome;
 pub struct BenchCase {
     /// Name on the command line.
     pub name: &'static str,
-    /// Virtual durations of the shorter and the longer run whose instruction counts are compared, s. The case is in a
-    /// steady state after the first duration.
+    /// Virtual durations of the shorter run and the longer run, s. The cost of the case is the instruction count of the
+    /// longer run minus the instruction count of the shorter run. The case is in a steady state after the shorter
+    /// duration.
     pub counted_s: [u32; 2],
     text: &'static str,
     change: Option<(&'static str, &'static str)>,
@@ -50,12 +51,12 @@ pub const CASES: &[BenchCase] = &[
 ];
 
 impl BenchCase {
-    /// The case's scenario; fails if the scenario language does not accept the case.
+    /// Returns the case's scenario. Fails if the scenario is invalid.
     pub fn scenario(&self) -> Result<Scenario, Problem> {
         self.draft()?.check()
     }
 
-    /// The scenario with the duration `duration_s`, s; fails if [`BenchCase::scenario`] fails.
+    /// Returns the case's scenario with the duration `duration_s`, in s. Fails if [`BenchCase::scenario`] fails.
     pub fn scenario_of(&self, duration_s: u32) -> Result<Scenario, Problem> {
         let mut draft = self.draft()?;
         draft.set("duration", &format!("{duration_s} s"))?;
@@ -71,19 +72,19 @@ impl BenchCase {
     }
 }
 
-/// Number of data segments sent by all flows, retransmissions included.
+/// Returns the number of data segments sent by all flows, retransmissions included.
 pub fn data_packets(outcome: &Outcome) -> u64 {
     outcome.flows.iter().map(|flow| flow.source.data_sent).sum()
 }
 
-/// Twenty SACK flows together with five CBR streams at a CBQ router, 20 s: koga §3.3.3.
+/// Twenty SACK flows and five CBR streams share a CBQ router for 20 s (paper `koga`, §3.3.3).
 const KOGA3: &str = lasthop_papers::KOGA3_MULTIPLE_CBR;
 
-/// NewReno over RLC at 384 kbit/s, 80 s. The frame error rate (FER) is 5.9 %, the reordering limit (WT) 300
-/// ms: koga §4.3.
+/// One NewReno flow over RLC at 384 kbit/s for 80 s (paper `koga`, §4.3). The frame error rate is 5.9 %. RLC waits at
+/// most 300 ms for a missing packet before it delivers later packets.
 const KOGA4: &str = lasthop_papers::KOGA4_ORDERED;
 
-/// One SACK flow over a wireless last hop with ARQ: hasegawa §4.1.
+/// One SACK flow over a wireless last hop with ARQ (paper `hasegawa`, §4.1).
 const HASEGAWA: &str = r#"
 duration = "1000 s"
 headers = "40 bytes"
@@ -124,7 +125,8 @@ initial_window = 2
 ack_policy = "immediate"
 "#;
 
-/// One flow between two Linux hosts, with Linux's RACK-TLP, PRR, CUBIC and receiver. One packet in a thousand is lost.
+/// One flow between two Linux hosts with RACK-TLP, PRR, CUBIC and Linux's receiver. The link loses 0.1 % of the
+/// packets.
 const LINUX: &str = r#"
 duration = "60 s"
 
@@ -141,7 +143,7 @@ to = "client"
 profile = "linux"
 "#;
 
-/// Bulk SACK flows that share one access link on each side and a bottleneck between them.
+/// Bulk SACK flows that share an access link on each side of one bottleneck.
 const DUMBBELL: &str = r#"
 duration = "60 s"
 headers = "40 bytes"

@@ -1,19 +1,19 @@
-//! Values of a varied key as numbers in a base unit.
+//! Values of a varied key, converted to numbers in a base unit.
 
 use lasthop_base::quantity;
 
 /// Values of one quantity (time, rate, size, packets or share), converted to the quantity's base unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Amounts {
-    /// Suffix of a column's name that states the unit: `_s`, `_bps`, `_bytes`, `_packets` or `_share`.
+    /// Suffix that states the unit in a column's name: `_s`, `_bps`, `_bytes`, `_packets` or `_share`.
     pub suffix: &'static str,
-    /// Unit in words: `s`, `bit/s`, `bytes`, `packets`, or `of 1` for a share.
+    /// Unit in words: `s`, `bit/s`, `bytes`, `packets`, or `of 1` if the values are shares.
     pub unit: &'static str,
-    /// The numbers, one for each value.
+    /// Converted numbers, one for each value.
     pub numbers: Vec<f64>,
 }
 
-/// A quantity: suffix of the column's name, unit in words, and the function that converts a text to the base
+/// One kind of quantity: suffix of a column's name, unit in words, and the function that converts a text to the base
 /// unit.
 type Reading = (&'static str, &'static str, fn(&str) -> Option<f64>);
 
@@ -26,7 +26,7 @@ const READINGS: [Reading; 5] = [
 ];
 
 impl Amounts {
-    /// Reads the values of a key. `None` if a value is not an amount, if the values are of several
+    /// Converts the values of a key. Returns `None` if a value is not an amount, if the values are of several
     /// quantities, or if no value has a unit.
     pub fn of(values: &[&str]) -> Option<Amounts> {
         let has_unit = |value: &&str| quantity::split(value).is_ok_and(|(_, unit)| !unit.is_empty());

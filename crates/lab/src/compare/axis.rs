@@ -1,34 +1,36 @@
-//! Axes of a comparison's figures: the varied key on the x axis, and the other keys as curves.
+//! Axes of a comparison's figures: one varied key is on the x axis, and the values of the remaining keys are curves.
 
 use super::{Amounts, ComparedCase};
 use lasthop_base::quantity;
 
 /// Largest number of curves in a figure.
 pub(super) const MAX_CURVES: usize = 8;
-/// A numeric axis is logarithmic if its largest value is at least this many times its smallest value.
+/// Smallest ratio of the largest value to the smallest value for which a numeric axis is logarithmic.
 const LOG_FROM: f64 = 30.0;
 
 /// Positions of the compared cases in a figure: the x axis, and the curves.
 pub(super) struct Axis {
     /// Index of the key on the x axis.
     pub key: usize,
-    /// Label of the x axis.
+    /// Label of the x axis: the key, and the unit if the values have one.
     pub label: String,
-    /// Names of the categories; empty for a numeric key.
+    /// Names of the categories. The list is empty for a numeric key.
     pub categories: Vec<String>,
     /// Whether the axis is logarithmic.
     pub log: bool,
-    /// Curves: name, and pairs of x and the index of the case, with ascending x.
+    /// Curves, each with a name and points. A point is a pair: position on the x axis, and index of the case. The
+    /// points are sorted by ascending x.
     pub curves: Vec<(String, Vec<(f64, usize)>)>,
 }
 
 impl Axis {
-    /// The numeric key with the most values is on the x axis. If no key is numeric, the first key is on the x axis.
+    /// Selects the key for the x axis. The numeric key with the most values is selected. If no key is numeric, the
+    /// first key is selected.
     pub(super) fn of(paths: &[String], cases: &[ComparedCase]) -> Axis {
         let keys = paths.len();
         let values: Vec<Vec<&str>> = (0..keys).map(|key| distinct(cases, key)).collect();
         let numeric = |key: usize| Some((key, numbers(&values[key]).filter(|_| values[key].len() > 1)?));
-        // If several keys have the most values, the first of them is chosen.
+        // If several numeric keys have the most values, the first of these keys is selected.
         let best = (0..keys)
             .filter_map(numeric)
             .reduce(|best, one| if values[one.0].len() > values[best.0].len() { one } else { best });
@@ -68,7 +70,7 @@ impl Axis {
     }
 }
 
-/// Values of a key, each once, in the order of the cases.
+/// Returns the values of a key without duplicates, in the order of the cases.
 fn distinct(cases: &[ComparedCase], key: usize) -> Vec<&str> {
     let mut values: Vec<&str> = Vec::new();
     for value in cases.iter().filter_map(|case| case.values.get(key)) {
@@ -79,8 +81,8 @@ fn distinct(cases: &[ComparedCase], key: usize) -> Vec<&str> {
     values
 }
 
-/// Values as numbers in the unit of the first value that has a unit; `None` unless all are numbers in units of the same
-/// quantity.
+/// Converts values to numbers in the unit of the first value that has a unit. Returns `None` unless all values are
+/// numbers with units of the same quantity.
 fn numbers(values: &[&str]) -> Option<(Vec<f64>, String)> {
     let parts: Option<Vec<(f64, &str)>> = values.iter().map(|value| quantity::split(value).ok()).collect();
     let parts = parts?;

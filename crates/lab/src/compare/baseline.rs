@@ -1,5 +1,5 @@
-//! Baseline of each compared case. The baseline is a case too: it has fixed values at some keys, and the
-//! compared case's own values at the other keys.
+//! Baseline of each compared case. A baseline is one of the compared cases. A baseline has fixed values at some keys,
+//! and the compared case's own values at the remaining keys.
 
 use super::axis::Axis;
 use super::{ComparedCase, Variation};
@@ -9,25 +9,25 @@ use std::collections::BTreeMap;
 /// Baselines of all cases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
-    /// Keys whose value the baseline fixes: index of the varied key, and the value. At the other keys, the
+    /// Keys whose value the baseline fixes: index of the varied key, and the fixed value. At the remaining keys, the
     /// baseline has the compared case's own value.
     fixed: Vec<(usize, String)>,
-    /// Index of the baseline of each case.
+    /// Index of each case's baseline.
     bases: Vec<usize>,
 }
 
-/// Error in a requested baseline: a key does not vary, or no case has the value.
+/// Error in a requested baseline: a key does not vary, or no case has the requested value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BaselineProblem {
-    /// The problem.
+    /// Description of the error.
     pub message: String,
-    /// Hint how to correct the request.
+    /// Hint that helps to correct the request.
     pub help: String,
 }
 
 impl Baseline {
-    /// The default baseline. The key on the x axis of a figure keeps the compared case's value, and every
-    /// other key has its first value. If one key varies, the first case is the baseline.
+    /// Returns the default baseline. The key on the x axis of the figures keeps the compared case's value. All
+    /// remaining keys are fixed at their first value. If only one key varies, the first case is the baseline.
     pub(super) fn of(paths: &[String], cases: &[ComparedCase]) -> Baseline {
         let kept = if paths.len() > 1 { Some(Axis::of(paths, cases).key) } else { None };
         let Some(first) = cases.first() else { return Baseline { fixed: Vec::new(), bases: Vec::new() } };
@@ -35,8 +35,8 @@ impl Baseline {
         Baseline::fixed(fixed.collect(), cases)
     }
 
-    /// The baseline with the values of `against`, one value for each key. Fails if a key does not vary or if
-    /// no case has the value.
+    /// Returns the baseline with the values of `against`, which has one value for each key. Fails if a key does not
+    /// vary or if no case has the requested value.
     pub(super) fn against(
         paths: &[String],
         cases: &[ComparedCase],
@@ -57,19 +57,19 @@ impl Baseline {
             for (key, value) in &fixed {
                 wanted[*key].clone_from(value);
             }
-            // The cases are all combinations of the values, so that the lookup succeeds.
+            // The lookup succeeds because the cases are all combinations of the values.
             known.get(wanted.as_slice()).copied().unwrap_or(0)
         };
         let bases = cases.iter().map(base).collect();
         Baseline { fixed, bases }
     }
 
-    /// Index of the baseline of a case.
+    /// Returns the index of the baseline of a case.
     pub fn base(&self, case: usize) -> usize {
         self.bases[case]
     }
 
-    /// Index of the baseline of each case.
+    /// Returns the index of each case's baseline.
     pub fn bases(&self) -> &[usize] {
         &self.bases
     }
@@ -138,8 +138,8 @@ mod tests {
         pairs.iter().map(one).collect()
     }
 
-    /// Cases by index: 0 is 0.1 % reno, 1 is 0.1 % cubic, 2 is 1 % reno, 3 is 1 % cubic, 4 is 3 % reno, 5 is
-    /// 3 % cubic.
+    /// The comparison has six cases. In order of their indices, the cases are 0.1 % reno, 0.1 % cubic, 1 % reno, 1 %
+    /// cubic, 3 % reno, and 3 % cubic.
     #[test]
     fn a_case_is_compared_at_equal_values_of_the_numeric_key() {
         let comparison = comparison(&["channel.loss", "congestion"], &[&LOSSES, &CONTROLS]);

@@ -1,4 +1,4 @@
-//! Completion times of finite transfers in a comparison. Transfers that the end of the run cuts off are included.
+//! Completion times of finite transfers in a comparison, including transfers that the end of the run cuts off.
 
 use super::Comparison;
 use super::table::Subject;
@@ -7,7 +7,7 @@ use crate::runs::classes::is_named;
 use crate::runs::completion::{Completion, RESTRICTED};
 
 impl Comparison {
-    /// Notes below the table.
+    /// Returns the notes that are printed below the table.
     pub fn notes(&self) -> Vec<String> {
         let completions =
             || (0..self.cases.len()).filter_map(|case| self.completion(case, self.only.as_deref()));
@@ -22,7 +22,8 @@ impl Comparison {
         if completed < transfers { vec![note] } else { Vec::new() }
     }
 
-    /// Completions of the finite transfers of a case: of all flows, or of the flow or class with this name.
+    /// Returns the completions of a case's finite transfers. If `flow` is a name, only the flow or class of this name
+    /// counts.
     pub(super) fn completion(&self, case: usize, flow: Option<&str>) -> Option<Completion> {
         let flows = self.outcomes[case].iter().flat_map(|outcome| &outcome.flows);
         Completion::of(flows.filter(|it| flow.is_none_or(|name| is_named(&it.name, name))))
@@ -34,7 +35,7 @@ impl Comparison {
             .all(|it| it.is_whole())
     }
 
-    /// Table rows with the number of completed transfers and the quantiles of completion times.
+    /// Returns table rows with the number of completed transfers and the quantiles of completion times.
     pub(super) fn completion_rows(&self, subject: &Subject<'_>) -> Vec<Vec<Cell>> {
         let all =
             || (0..self.cases.len()).filter_map(|case| Some((case, self.completion(case, subject.flow)?)));

@@ -1,4 +1,4 @@
-//! A comparison as a report: the table, and figures that show the first repetition of each compared case together.
+//! Report of a comparison: the table, and figures that overlay the first repetitions of the compared cases.
 
 use super::Comparison;
 use crate::document::{Block, Chapter, Document};
@@ -26,7 +26,7 @@ impl From<Observations> for FirstRunRecord {
     }
 }
 
-/// Largest number of curves in a figure.
+/// Largest number of curves in a figure, which is also the largest number of cases in the figures.
 pub const MAX_CASES: usize = 8;
 /// Largest number of flows that have figures in the report.
 const MAX_FLOWS: usize = 4;
@@ -34,7 +34,7 @@ const MAX_FLOWS: usize = 4;
 const MAX_QUEUES: usize = 4;
 
 impl Comparison {
-    /// The report; `seed` is the seed of the first repetition. `first_runs` holds the observations of the first
+    /// Returns the report. `seed` is the seed of the first repetition. `first_runs` holds the observations of the first
     /// `MAX_CASES` cases.
     pub fn document(&self, seed: u64, first_runs: &[FirstRunRecord]) -> Document {
         let runs = self.outcomes.first().map_or(0, Vec::len);
@@ -76,8 +76,8 @@ impl Comparison {
         }
     }
 
-    /// Calls `of` for each case with the case's index, its values as a name, and its samples. Returns the results that
-    /// are not `None`.
+    /// Calls `of` for each case that has a record in `first_runs`. The arguments are the index of the case, its values
+    /// as a name, and its samples. Returns the results that are not `None`.
     fn overlay<'a, T>(
         &self,
         first_runs: &'a [FirstRunRecord],
@@ -103,7 +103,7 @@ impl Comparison {
         Figure { caption: format!("{} All flows together.", goodput.caption), ..goodput }
     }
 
-    /// Finite transfers of each case, over all flows and repetitions.
+    /// Returns the finite transfers of each case, over all flows and repetitions.
     pub fn transfers(&self) -> Vec<NamedTransfers> {
         let cases = self.cases.iter().zip(&self.outcomes);
         let named = cases.map(|(case, outcomes)| {
@@ -123,7 +123,7 @@ impl Comparison {
         sequence::block(runs.collect(), true)
     }
 
-    /// Figures of a flow's window, round-trip time and bytes in flight; empty for a flow that is not TCP.
+    /// Returns figures of a flow's window, RTT and bytes in flight. Returns an empty list for a flow that is not TCP.
     fn flow(&self, number: usize, flow: &str, first_runs: &[FirstRunRecord]) -> Vec<Figure> {
         let flow_series = self.overlay(first_runs, |at, name, samples| {
             let index = self.cases[at].scenario.flows.iter().position(|other| other.name == flow)?;

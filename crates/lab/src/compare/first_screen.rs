@@ -1,5 +1,5 @@
-//! First screen of a comparison: a sentence with the largest difference, and figures of two metrics over the varied
-//! key.
+//! First screen of a comparison: a sentence that states the largest difference, and figures of two metrics over the
+//! varied key.
 
 use super::axis::{Axis, MAX_CURVES};
 use super::{CaseDifference, ComparedCase, Comparison, Quantity};
@@ -12,11 +12,11 @@ use crate::runs::number::{self, signed, with_interval};
 use crate::stats::Estimate;
 use lasthop_sim::{FLOW_METRICS, Outcome};
 
-/// Metric of the second figure by default.
+/// Default metric of the second figure.
 const SECOND: &str = "mean_rtt_ms";
 
 impl Comparison {
-    /// The first screen.
+    /// Returns the first screen.
     pub fn first_screen(&self) -> FirstScreen {
         let [main, second] = self.drawn();
         let figures = [self.figure(main), self.figure(second)];
@@ -24,12 +24,13 @@ impl Comparison {
         FirstScreen { sentence: self.sentence(main), tiles: Vec::new(), figures: drawn.collect() }
     }
 
-    /// Figure of the main metric: the first metric that the user chose, otherwise goodput.
+    /// Returns the figure of the main metric. The main metric is the first metric that the user chose, by default
+    /// goodput.
     pub fn main_figure(&self) -> Figure {
         self.figure(self.drawn()[0])
     }
 
-    /// The main metric, and a second metric for the second figure.
+    /// Returns the main metric, and the metric of the second figure.
     fn drawn(&self) -> [Quantity; 2] {
         let goodput = Quantity::OfFlow(&FLOW_METRICS[0]);
         let main = self.chosen.first().copied().unwrap_or(goodput);
@@ -37,7 +38,8 @@ impl Comparison {
         [main, self.chosen.get(1).copied().or_else(other).unwrap_or(goodput)]
     }
 
-    /// Value of `quantity` over all flows in `case`, and its difference from the value in `base`.
+    /// Returns the value of `quantity` over all flows in `case`, and its difference from the value in `base`. If the
+    /// user chose a flow, only that flow counts.
     fn over_all_flows(&self, base: usize, case: usize, quantity: Quantity) -> CaseDifference {
         let only = self.only.as_deref();
         self.compared_with(base, case, quantity, only, &|outcome: &Outcome| match (only, quantity) {
@@ -47,8 +49,8 @@ impl Comparison {
         })
     }
 
-    /// Classes of flows, each with a curve of its own; empty if all flows share a curve. Classes have curves if every
-    /// case has the same two classes or more, one of them with several flows.
+    /// Returns the classes of flows that get one curve each, or an empty list if all flows share a curve. Classes get
+    /// curves if every case has the same classes, at least two, and at least one class has several flows.
     fn drawn_classes(&self, quantity: Quantity) -> Vec<&str> {
         fn of(case: &ComparedCase) -> Vec<&str> {
             let mut classes: Vec<&str> =
@@ -64,7 +66,8 @@ impl Comparison {
         if is_drawn { classes } else { Vec::new() }
     }
 
-    /// Figure of a metric over the varied keys. Values that are names get bars; values that are numbers get curves.
+    /// Returns the figure of a metric over the varied keys. If the key on the x axis has numbers as values, the figure
+    /// has curves. Otherwise the figure has bars.
     fn figure(&self, quantity: Quantity) -> Figure {
         let axis = Axis::of(&self.paths, &self.cases);
         let classes = if axis.curves.len() == 1 { self.drawn_classes(quantity) } else { Vec::new() };
@@ -132,8 +135,8 @@ impl Comparison {
         }
     }
 
-    /// Sentence such as `The largest difference in goodput from recovery=sack is that of recovery=reno: -198 ± 12
-    /// kbit/s, …`. Each case is compared with its baseline.
+    /// Returns a sentence such as `The largest difference in goodput from recovery=sack is that of recovery=reno: -198
+    /// ± 12 kbit/s, …`. Each case is compared with its baseline.
     fn sentence(&self, quantity: Quantity) -> String {
         let (words, unit) = label::words(quantity.name());
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
@@ -144,7 +147,7 @@ impl Comparison {
         let known =
             || all.iter().filter_map(|(base, case, it)| Some((*base, *case, it, it.difference.as_ref()?)));
         let is_clear = |one: &Estimate| one.ci95.is_some_and(|[low, high]| low > 0.0 || high < 0.0);
-        // Ranks a difference whose interval excludes 0 above a larger difference whose interval includes 0.
+        // A difference whose interval excludes 0 ranks above every difference whose interval includes 0.
         let rank = |one: &Estimate| (is_clear(one), one.mean.abs());
         let largest = known().reduce(|best, one| if rank(one.3) > rank(best.3) { one } else { best });
         let Some((base, case, compared, difference)) = largest else {
@@ -199,7 +202,7 @@ impl Comparison {
         }
     }
 
-    /// Settings of a case, for the keys that `is_named` selects: `recovery=reno, loss=1%`.
+    /// Returns the settings of a case for the keys that `is_named` selects: `recovery=reno, loss=1%`.
     fn case_name(&self, case: usize, is_named: &dyn Fn(usize) -> bool) -> String {
         let values = self.cases.get(case).map_or(&[][..], |case| &case.values);
         let named = self.paths.iter().zip(values).enumerate().filter(|(key, _)| is_named(*key));
@@ -237,7 +240,7 @@ mod tests {
         assert_eq!((names, goodput.bars), (vec!["sack", "reno"], false));
         let xs: Vec<f64> = goodput.curves[1].points.iter().map(|point| point.x).collect();
         assert_eq!(xs, [0.5, 1.0, 2.0]);
-        // Case 4 is reno at 500 kbit/s (cases count from 0; the last key varies fastest).
+        // Case 4 is reno at 500 kbit/s: cases count from 0, and the last key varies fastest.
         let expected = estimate_by(&comparison.outcomes[4], measure::total_goodput_kbps).unwrap();
         let point = goodput.curves[1].points[0];
         assert!((point.y - expected.mean).abs() < 1e-9 * expected.mean && point.ci95 == expected.ci95);
@@ -245,8 +248,8 @@ mod tests {
         assert!(screen.sentence.contains("paired by seed over 3 repetitions"), "{}", screen.sentence);
     }
 
-    /// With one varied key, each class of flows has a curve of its own, with the mean over its flows. With `set_flow`, the
-    /// figure has one curve.
+    /// If one key varies, each class of flows has its own curve with the mean over the flows of the class. After
+    /// `set_flow`, the figure has only one curve.
     #[test]
     fn classes_have_curves_of_their_own() {
         let text = "duration = \"5 s\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\nrate = \"4 Mbit/s\"\n\

@@ -1,11 +1,14 @@
-//! Comparison of variants of a scenario, repetition by repetition. In the same repetition, all variants have the same
+//! Comparison of variants of a scenario, repetition by repetition. In each repetition, all variants have the same
 //! random losses.
 //!
 //! * `quantity`: numbers that can be compared.
-//! * `table`: means and differences as a table and JSON. `completions`: completion times. `rows`: all repetitions as
-//!   CSV.
-//! * `baseline`: the case to which each case is compared.
-//! * `document`: a report. `first_screen`: the report's first sentence and main figures. `axis`: axes of these figures.
+//! * `table`: means and differences, as a table and as JSON.
+//! * `completions`: completion times.
+//! * `rows`: all repetitions as CSV.
+//! * `baseline`: the case with which each case is compared.
+//! * `document`: the report of a comparison.
+//! * `first_screen`: first sentence and main figures of the report.
+//! * `axis`: axes of the main figures.
 //! * `amounts`: values of a varied key as numbers in a base unit.
 
 mod amounts;
@@ -41,9 +44,9 @@ use std::sync::Arc;
 /// A scenario key to vary, and its values.
 #[derive(Clone, Debug)]
 pub struct Variation {
-    /// Key path: `recovery`, `link.wireless.down.rate`.
+    /// Path of the key, such as `recovery` or `link.wireless.down.rate`.
     pub path: String,
-    /// Values, at least one.
+    /// Values of the key, at least one.
     pub values: Vec<String>,
 }
 
@@ -56,13 +59,13 @@ pub struct ComparedCase {
     pub scenario: Scenario,
 }
 
-/// All combinations of the values; the last key varies fastest. Fails if the scenario rejects a value.
+/// Returns all combinations of the values as cases. The last key varies fastest. Fails if the scenario rejects a value.
 pub fn cases(draft: &Draft, variations: &[Variation]) -> Result<Vec<ComparedCase>, Problem> {
     let drafts = drafts(draft, variations)?.into_iter();
     drafts.map(|(values, draft)| Ok(ComparedCase { values, scenario: draft.check()? })).collect()
 }
 
-/// All combinations before validation, each with its values; fails if the scenario lacks a varied key.
+/// Returns all combinations before validation, each with its values. Fails if the scenario lacks a varied key.
 pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String>, Draft)>, Problem> {
     let mut drafts = vec![(Vec::new(), draft.clone())];
     for variation in variations {
@@ -79,34 +82,35 @@ pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String
     Ok(drafts)
 }
 
-/// Compared cases (variants of a scenario), and the outcomes of their runs.
+/// Compared cases, which are variants of a scenario, and the outcomes of their runs.
 pub struct Comparison {
-    /// Key paths of the varied keys.
+    /// Paths of the varied keys.
     pub paths: Vec<String>,
     /// Compared cases.
     pub cases: Arc<[ComparedCase]>,
     baseline: Baseline,
     chosen: Vec<Quantity>,
-    /// Flow or class to which tables, figures and objects are limited; `None`: all flows.
+    /// Flow or class to which tables, figures and JSON objects are limited. `None` selects all flows.
     only: Option<String>,
-    /// Outcomes of each case, by repetition.
+    /// Outcomes of each case, one for each repetition.
     pub outcomes: Vec<Vec<Outcome>>,
-    /// Number of outcomes whose index [`Comparison::next_index`] has returned.
+    /// Number of outcomes for which [`Comparison::next_index`] has returned the index.
     assigned: usize,
 }
 
 impl Comparison {
-    /// A comparison without outcomes. `chosen` are the numbers that the user wants to compare; empty for the defaults.
+    /// Returns a comparison without outcomes. `chosen` lists the numbers that the user wants to compare; an empty list
+    /// selects the defaults.
     pub fn new(paths: Vec<String>, cases: Vec<ComparedCase>, chosen: Vec<Quantity>) -> Comparison {
         let outcomes = cases.iter().map(|_| Vec::new()).collect();
         let baseline = Baseline::of(&paths, &cases);
         Comparison { paths, cases: cases.into(), baseline, chosen, only: None, outcomes, assigned: 0 }
     }
 
-    /// Limits tables, figures and objects to the flow or class of this name.
+    /// Limits tables, figures and JSON objects to the flow or class of this name.
     ///
     /// # Errors
-    /// Fails with the names of the classes if a case has no such flow.
+    /// Fails if a case has no flow or class of this name. The error is a list of the classes of that case.
     pub fn set_flow(&mut self, name: &str) -> Result<(), String> {
         for case in &*self.cases {
             let names = || case.scenario.flows.iter().map(|flow| flow.name.as_str());
@@ -120,21 +124,21 @@ impl Comparison {
         Ok(())
     }
 
-    /// Baselines of all cases.
+    /// Returns the baselines of all cases.
     pub fn baseline(&self) -> &Baseline {
         &self.baseline
     }
 
-    /// Sets the baseline to the values of `against`, one value for each key. At the other keys, the baseline
-    /// keeps the value of the compared case. Fails if a key does not vary or if no case has the value.
+    /// Sets the baseline to the values of `against`, one value for each named key. At the remaining keys, the baseline
+    /// has the compared case's own value. Fails if a key does not vary or if no case has the requested value.
     pub fn set_baseline(&mut self, against: &[Variation]) -> Result<(), BaselineProblem> {
         self.baseline = Baseline::against(&self.paths, &self.cases, against)?;
         Ok(())
     }
 
-    /// Starts to run every case `runs` times with seeds `seed`, `seed + 1` …, on `threads` threads (`None`: one per
-    /// core). All cases of a repetition run before the next repetition. If `is_drawn`, the first repetition of each of
-    /// the first `MAX_CASES` cases is sampled for figures. Fails if the system provides no thread.
+    /// Starts to run every case `runs` times with the seeds `seed`, `seed + 1` …, on `threads` threads (`None`: one
+    /// thread for each core). All cases of a repetition start before the next repetition. If `is_drawn`, the first
+    /// repetition of the first `MAX_CASES` cases is sampled for figures. Fails if the system provides no thread.
     pub fn begin(
         &self,
         runs: u32,
@@ -158,8 +162,8 @@ impl Comparison {
         Ok(work.with_clock(shown))
     }
 
-    /// Index of the case and number of the repetition (from 1) of the next outcome. Outcomes arrive in the order in
-    /// which their runs start.
+    /// Returns two numbers for the next outcome: the index of its case, and the number of its repetition (from 1).
+    /// Outcomes arrive in the order in which their runs start.
     pub fn next_index(&mut self) -> (usize, usize) {
         let index = (self.assigned % self.cases.len(), self.assigned / self.cases.len() + 1);
         self.assigned += 1;
@@ -171,7 +175,7 @@ impl Comparison {
         self.outcomes[case].push(outcome);
     }
 
-    /// Discards repetitions that are missing in some case; returns the number of repetitions left.
+    /// Discards repetitions that are missing in some case. Returns the number of remaining repetitions.
     pub fn truncate_to_complete(&mut self) -> usize {
         let whole = self.outcomes.last().map_or(0, Vec::len);
         self.outcomes.iter_mut().for_each(|outcomes| outcomes.truncate(whole));
@@ -185,8 +189,8 @@ impl Comparison {
         }
     }
 
-    /// Mean of a number in a case (over all flows, or of the flow with this name), and the difference from the case's
-    /// baseline.
+    /// Returns the mean of a number in a case, and the difference from the case's baseline. The number covers all
+    /// flows, or the flow or class `flow`.
     fn compared(
         &self,
         case: usize,
@@ -197,7 +201,7 @@ impl Comparison {
         self.compared_with(self.baseline.base(case), case, quantity, flow, of)
     }
 
-    /// [`Comparison::compared`], with the difference from the case `base`.
+    /// Does the same as [`Comparison::compared`], but the difference is from the case `base`.
     fn compared_with(
         &self,
         base: usize,
@@ -230,7 +234,7 @@ impl Comparison {
         }
     }
 
-    /// Whether a number differs between cases in any repetition.
+    /// Whether a number in any case differs from the number in the first case, in any repetition.
     fn differs(&self, of: &dyn Fn(&Outcome) -> Option<f64>) -> bool {
         self.outcomes
             .iter()
@@ -244,9 +248,9 @@ impl Comparison {
 
 struct CaseDifference {
     mean: Option<Estimate>,
-    /// Mean difference from the baseline case, computed repetition by repetition.
+    /// Mean of the differences from the baseline case in each repetition.
     difference: Option<Estimate>,
-    /// Change of the mean relative to the base, %; `None` if the base's mean is zero.
+    /// Change of the mean relative to the baseline case, %. `None` if the mean of the baseline case is zero.
     percent: Option<PercentChange>,
 }
 
@@ -301,7 +305,7 @@ mod tests {
         }
     }
 
-    /// If the user cancels between the cases of a repetition, only complete repetitions are left.
+    /// If the user cancels between two cases of a repetition, only the complete repetitions remain.
     #[test]
     fn repetitions_are_whole() {
         let mut comparison = comparison(&["recovery"], &[&["sack", "reno"]]);
@@ -348,8 +352,8 @@ mod tests {
 
     #[test]
     fn transfers_that_are_cut_off_are_compared_too() {
-        // A transfer of 1 MB in 5 s needs 1.6 Mbit/s. With 1 % loss many transfers do not finish. Without loss all
-        // transfers finish.
+        // A transfer of 1 MB in 5 s needs 1.6 Mbit/s. With a loss rate of 1 %, many transfers do not finish. Without
+        // loss, all transfers finish.
         let mut draft =
             Draft::load("profile=plain,rate=2Mbit/s,rtt=40ms,queue=20packets,duration=5s").unwrap();
         draft.set("flow.bulk.transfer", "1 MB").unwrap();
@@ -378,8 +382,8 @@ mod tests {
             "`completed_s` is an object even if no transfer completed"
         );
         assert_eq!(none["completed_s"]["max_follow_up_s"], 5.0);
-        // All eight pairs of repetitions count. The restricted mean counts an unfinished transfer with the
-        // time of the run's end.
+        // All eight pairs of repetitions count. In the restricted mean, an unfinished transfer counts with its time up
+        // to the run's end.
         for case in [some, none] {
             assert_eq!(case["restricted_completed_s"]["difference"]["runs"], 8);
             assert_eq!(case["completed_s"].get("difference"), None);
@@ -398,7 +402,7 @@ mod tests {
         }
         assert!(
             !rows.iter().any(|row| row.starts_with("completed_s ")),
-            "there is no mean over only the completed transfers"
+            "the table must have no mean over completed transfers only"
         );
         assert!(
             comparison.notes()[0].starts_with(&format!("{} of 24 transfers", 16 - completed)),

@@ -5,25 +5,25 @@ use crate::runs::measure;
 use crate::runs::summary::{AGGREGATE_METRICS, AggregateMetric};
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 
-/// Suffixes of quantity names that state a unit.
+/// Suffixes of quantity names that state the unit.
 const UNITS: [&str; 6] = ["_kbps", "_bytes", "_s", "_ms", "_pct", "_per_s"];
 
 /// A number to compare.
 #[derive(Clone, Copy)]
 pub enum Quantity {
-    /// A number that each flow has, such as its goodput.
+    /// A number of each flow, such as the flow's goodput.
     OfFlow(&'static FlowMetric),
-    /// A number of all flows together, such as their fairness.
+    /// A number of all flows together, such as fairness.
     Aggregate(&'static AggregateMetric),
 }
 
 impl Quantity {
-    /// All quantities.
+    /// Returns all quantities.
     pub fn all() -> impl Iterator<Item = Quantity> {
         FLOW_METRICS.iter().map(Quantity::OfFlow).chain(AGGREGATE_METRICS.iter().map(Quantity::Aggregate))
     }
 
-    /// The quantity of this name. A name may lack its unit if only one quantity fits: `goodput`.
+    /// Returns the quantity of this name. The name may omit the unit suffix if only one quantity then fits: `goodput`.
     pub fn named(name: &str) -> Option<Quantity> {
         let has_unit = |quantity: &Quantity| {
             quantity.name().strip_prefix(name).is_some_and(|unit| UNITS.contains(&unit))
@@ -34,7 +34,7 @@ impl Quantity {
         })
     }
 
-    /// Name, with the unit.
+    /// Returns the name, with the unit suffix.
     pub fn name(self) -> &'static str {
         match self {
             Quantity::OfFlow(metric) => metric.name,
@@ -42,7 +42,8 @@ impl Quantity {
         }
     }
 
-    /// Value for one flow; `None` if undefined, or if the quantity is a number of all flows together.
+    /// Returns the value for one flow. Returns `None` if the value is undefined, or if the quantity is a number of all
+    /// flows together.
     pub fn of(self, flow: &FlowOutcome) -> Option<f64> {
         match self {
             Quantity::OfFlow(metric) => (metric.of)(flow),
@@ -50,7 +51,7 @@ impl Quantity {
         }
     }
 
-    /// Value for the flow of this name, or for the class of this name.
+    /// Returns the value for the flow or class of this name.
     pub fn of_flow(self, outcome: &Outcome, name: &str) -> Option<f64> {
         match outcome.flows.iter().find(|flow| flow.name == name) {
             Some(flow) => self.of(flow),
@@ -58,8 +59,8 @@ impl Quantity {
         }
     }
 
-    /// Value over all flows: the total for goodput, the mean of the flows for other metrics, or the number of all flows
-    /// together.
+    /// Returns the value over all flows. For goodput, the value is the total of the flows. For any other metric of
+    /// flows, the value is the mean of the flows.
     pub fn of_all(self, outcome: &Outcome) -> Option<f64> {
         match self {
             Quantity::OfFlow(metric) => measure::mean_of_flows(outcome, metric),

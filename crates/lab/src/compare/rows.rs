@@ -1,4 +1,4 @@
-//! All repetitions of a comparison as comma-separated values.
+//! Output of all repetitions of a comparison as comma-separated values.
 
 use super::{ComparedCase, Comparison, Quantity};
 use crate::runs::csv::{line, number};
@@ -6,14 +6,14 @@ use crate::runs::distribution;
 use lasthop_sim::{FlowOutcome, Outcome};
 
 impl Comparison {
-    /// Column names of [`Comparison::rows`].
+    /// Returns the column names of [`Comparison::rows`].
     pub fn header(&self) -> String {
         let names = self.quantities().into_iter().map(|quantity| quantity.name());
         line(self.paths.iter().map(String::as_str).chain(["flow", "run", "seed"]).chain(names))
     }
 
-    /// One row for each flow of a repetition (`run`, from 1), with the varied values first. Numbers of all flows
-    /// together appear in each row.
+    /// Returns one row for each flow of a repetition. The varied values are the first columns. `run` is the number of
+    /// the repetition, from 1. Numbers of all flows together appear in each row.
     pub fn rows(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let quantities = self.quantities();
         let row = |flow: &FlowOutcome| {
@@ -28,14 +28,14 @@ impl Comparison {
         outcome.flows.iter().map(row).collect()
     }
 
-    /// Column names of [`Comparison::samples`].
+    /// Returns the column names of [`Comparison::samples`].
     pub fn samples_header(&self) -> String {
         let columns = ["flow", "run", "seed", "metric", "value"];
         line(self.paths.iter().map(String::as_str).chain(columns))
     }
 
-    /// One row for each flow and number of a repetition: varied values, flow, repetition, seed, name and value of the
-    /// number. An undefined number has no row. For a number of all flows together, the flow is empty.
+    /// Returns one row for each flow and number of a repetition: varied values, flow, repetition, seed, name and value
+    /// of the number. An undefined number has no row. For a number of all flows together, the column `flow` is empty.
     pub fn samples(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let case = &self.cases[case];
         let row = |quantity: Quantity, flow: &str, value: Option<f64>| {
@@ -54,18 +54,19 @@ impl Comparison {
         text
     }
 
-    /// Column names of [`Comparison::completions_rows`].
+    /// Returns the column names of [`Comparison::completions_rows`].
     pub fn completions_header(&self) -> String {
         distribution::header(&self.paths.iter().map(String::as_str).collect::<Vec<&str>>())
     }
 
-    /// One row for each transfer and each request of a repetition, with the varied values first.
+    /// Returns one row for each transfer and each request of a repetition. The varied values are the first columns.
     pub fn completions_rows(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let values: Vec<&str> = self.cases[case].values.iter().map(String::as_str).collect();
         distribution::rows(&values, run, outcome)
     }
 
-    /// Numbers in the columns of rows: those that the user has chosen, by default all metrics of a flow.
+    /// Returns the numbers in the columns of rows: the numbers that the user has chosen, by default all metrics of a
+    /// flow.
     fn quantities(&self) -> Vec<Quantity> {
         if self.chosen.is_empty() {
             Quantity::all().filter(|quantity| matches!(quantity, Quantity::OfFlow(_))).collect()

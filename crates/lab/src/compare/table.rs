@@ -1,4 +1,4 @@
-//! A comparison as a table and as JSON objects.
+//! Output of a comparison as a table and as JSON objects.
 
 use super::{Comparison, Quantity};
 use crate::document::{Cell, Table};
@@ -10,13 +10,14 @@ use crate::runs::{glance, measure};
 use lasthop_sim::{FLOW_METRICS, Outcome};
 use serde_json::{Map, Value, json};
 
-/// Largest number of flows for which a table has rows of single flows. With more flows, the table has rows of
-/// classes; a class contains all replicas of a flow.
+/// Largest number of flows for which a table has a row for each flow. With more flows, the table has a row for each
+/// class. A class contains all replicas of a flow.
 const MAX_FLOWS: usize = 4;
-/// Largest number of classes for which a table has rows of classes. With more, the table has only means over all flows.
+/// Largest number of classes for which a table has a row for each class. With more classes, the table has only means
+/// over all flows.
 const MAX_CLASSES: usize = 8;
 
-/// Subject of a table row: a number of one flow or of all flows.
+/// Subject of a table row: a number of one flow, of one class, or of all flows.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     quantity: Quantity,
@@ -41,14 +42,15 @@ impl Subject<'_> {
 }
 
 impl Comparison {
-    /// One row for each number and case. The user may choose the numbers. The defaults are the goodput of each flow,
-    /// numbers of all flows together, and the mean over flows of every metric that differs between cases.
+    /// Returns a table with one row for each number and case. The user may choose the numbers. The defaults are the
+    /// goodput of each flow and the numbers of all flows together. For every other metric that differs between cases, the
+    /// default table shows the mean over the flows.
     pub fn table(&self) -> Table {
         self.table_of(&self.subjects())
     }
 
-    /// As [`Comparison::table`], but if the user has not chosen numbers, the table is limited to the most important
-    /// metrics that differ. Also returns the number of metrics left out.
+    /// Returns a shorter table than [`Comparison::table`]. If the user has not chosen numbers, the table is limited to
+    /// the most important metrics. Also returns the number of omitted subjects.
     pub fn glance(&self) -> (Table, usize) {
         let mut subjects = self.subjects();
         if !self.chosen.is_empty() {
@@ -75,7 +77,8 @@ impl Comparison {
             if is_completion {
                 rows.extend(self.completion_rows(subject));
             }
-            // A mean over completed transfers only would be biased. The mean is shown only if all transfers completed.
+            // A mean over only the completed transfers would be biased. The mean is therefore shown only if all
+            // transfers completed.
             let is_shown =
                 !is_completion || (self.is_whole() && self.differs(&|outcome| subject.of(outcome)));
             if is_shown {
@@ -116,7 +119,8 @@ impl Comparison {
         subjects
     }
 
-    /// The chosen numbers of a flow or class, or by default goodput and every metric that differs between cases.
+    /// Returns the chosen numbers of a flow or class. The defaults are goodput and every metric that differs
+    /// between cases.
     fn subjects_of<'a>(&'a self, flow: &'a str) -> Vec<Subject<'a>> {
         let of = |quantity: Quantity| Subject { quantity, flow: Some(flow) };
         if !self.chosen.is_empty() {
@@ -132,8 +136,9 @@ impl Comparison {
         [goodput].into_iter().chain(others).collect()
     }
 
-    /// Names of the flows of all cases, in the order of the cases. With too many flows: names of the classes; with too
-    /// many classes, or only one: none.
+    /// Returns the names of the flows of all cases, in the order of the cases. If the flows are more than `MAX_FLOWS`,
+    /// returns the names of the classes instead. If only one class exists, or more than `MAX_CLASSES`, returns an empty
+    /// list.
     fn flow_names(&self) -> Vec<&str> {
         let flows = || self.cases.iter().flat_map(|case| &case.scenario.flows).map(|flow| flow.name.as_str());
         let names = distinct(flows(), MAX_FLOWS);
@@ -154,7 +159,7 @@ impl Comparison {
         self.cells(subject.quantity.name(), subject, case, shown)
     }
 
-    /// Cells of a row: name, label of the flow, values of the case, and three numbers.
+    /// Returns the cells of a row: name, label of the flow, values of the case, and three numbers.
     pub(super) fn cells(
         &self,
         name: &str,
@@ -169,8 +174,9 @@ impl Comparison {
         row
     }
 
-    /// JSON objects: one for each case and flow, one for each class with several flows (`class`), one for all flows
-    /// together if there are several (`flow` is null), then one for each note.
+    /// Returns the JSON objects of each case: one object for each flow, one for each class with several flows
+    /// (`class`), and one for all flows together if the case has several flows (`flow` is null). The last objects are
+    /// the notes on the scenarios.
     pub fn objects(&self) -> Vec<Value> {
         let mut objects = Vec::new();
         for (case, outcomes) in self.outcomes.iter().enumerate() {
@@ -189,12 +195,12 @@ impl Comparison {
         objects
     }
 
-    /// Notes on the scenarios of all cases, without duplicates.
+    /// Returns the notes on the scenarios of all cases, without duplicates.
     pub fn scenario_notes(&self) -> Vec<String> {
         lasthop_scenario::notes_of_all(self.cases.iter().map(|case| &case.scenario))
     }
 
-    /// Values of the varied keys in the case's baseline; null if the case is its own baseline.
+    /// Returns the values of the varied keys in the case's baseline. Returns null if the case is its own baseline.
     fn against(&self, case: usize) -> Value {
         match self.baseline().base(case) {
             base if base == case => Value::Null,
@@ -236,7 +242,7 @@ impl Comparison {
     }
 }
 
-/// The names without duplicates, in order. Stops after `most` + 1 names.
+/// Returns the names without duplicates, in order. Returns at most `most` + 1 names.
 fn distinct<'n>(all: impl Iterator<Item = &'n str>, most: usize) -> Vec<&'n str> {
     let mut names: Vec<&str> = Vec::new();
     for name in all {

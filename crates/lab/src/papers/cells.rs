@@ -1,4 +1,4 @@
-//! Table cells with the numbers of items.
+//! Formatting of the numbers of items for table cells.
 
 use crate::document::Cell;
 use crate::item::Item;
@@ -7,7 +7,8 @@ use crate::stats::Estimate;
 use crate::study::selector::SelectableRow;
 use serde_json::Value;
 
-/// Measured number ± half of its 95 % interval. Without an interval, the cell has only the number.
+/// Formats the measured number as mean ± half of its 95 % interval. An asymmetric interval is printed with both ends.
+/// Without an interval, the cell has only the number.
 pub(crate) fn measured(item: &Item) -> Cell {
     match (item.measured, item.ci95) {
         (Some(mean), Some([low, high])) if item.is_skewed() => {
@@ -30,8 +31,8 @@ pub(crate) fn measured(item: &Item) -> Cell {
     }
 }
 
-/// Formats a number with three significant digits, or with all integer digits if there are more than three. Numbers
-/// below 0.001 get a power of ten: 4.5e-5.
+/// Formats a number with three significant digits. Numbers of 1000 and more keep all integer digits. Numbers below
+/// 0.001 get a power of ten: 4.5e-5.
 pub(crate) fn number(value: f64) -> String {
     let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
     match rounded.abs() {
@@ -46,7 +47,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// Name of a row as readable text: `Table 3.5, Reno, load TCP only: total throughput`.
+/// Returns the name of a row as readable text: `Table 3.5, Reno, load TCP only: total throughput`.
 pub(crate) fn words(item: &Item) -> String {
     let [name, ..] = item.names();
     let parts = [heading(name), item.series.clone(), place(item)];
@@ -58,7 +59,7 @@ pub(crate) fn words(item: &Item) -> String {
     }
 }
 
-/// Name of an item as readable text: `Table 3.5` for `table3.5`, `gain mac` for `gain-mac`.
+/// Returns the name of an item as readable text: `Table 3.5` for `table3.5`, `gain mac` for `gain-mac`.
 fn heading(name: &str) -> String {
     for (short, long) in [("table", "Table"), ("fig", "Fig."), ("eq", "Eq.")] {
         if let Some(number) = name.strip_prefix(short)
@@ -73,7 +74,7 @@ fn heading(name: &str) -> String {
     }
 }
 
-/// A number with at most three significant digits: `0.5`, `6.96`.
+/// Formats a number with at most three significant digits and without trailing zeros: `0.5`, `6.96`.
 pub(crate) fn trimmed(value: f64) -> String {
     let text = number(value);
     if text.contains('.') && !text.contains('e') {
@@ -83,13 +84,13 @@ pub(crate) fn trimmed(value: f64) -> String {
     }
 }
 
-/// Coordinates of an item with units: `WT 300 ms, FER 5.9 %`.
+/// Returns the coordinates of an item with units: `WT 300 ms, FER 5.9 %`.
 pub(crate) fn place(item: &Item) -> String {
     let words: Vec<String> = item.x.iter().map(|(name, value)| coordinate(name, value)).collect();
     words.join(", ")
 }
 
-/// Shortest form of a number: 139.1, or 7e-5 instead of 0.00007.
+/// Returns the shortest form of a number: 139.1, or 7e-5 instead of 0.00007.
 pub(crate) fn short(number: f64) -> String {
     if number != 0.0 && number.abs() < 1e-3 { format!("{number:e}") } else { number.to_string() }
 }

@@ -1,4 +1,4 @@
-//! Recorded contradictions and gaps of a paper, each with a quote, our choice and its reason.
+//! Recorded contradictions and gaps of a paper. Each record has a quote, our choice, and the reason for the choice.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 pub struct Deviation {
     /// Subject of the contradiction or gap.
     pub about: String,
-    /// The paper's words, with the section.
+    /// Quote from the paper, with the section.
     pub quote: String,
     /// Choice made for the reproduction.
     pub choice: String,
@@ -15,7 +15,7 @@ pub struct Deviation {
     pub reason: String,
 }
 
-/// A `deviations.toml`.
+/// Content of a file `deviations.toml`.
 #[derive(Debug, Default, Deserialize)]
 pub struct File {
     /// Entries, in file order.

@@ -1,5 +1,5 @@
-//! Papers that can be reproduced. Each paper is a folder of data that [`crate::study`] runs. The folder is
-//! built into the program or provided by the user.
+//! Papers that can be reproduced. Each paper is a folder of data from which [`crate::study`] runs experiments. The
+//! folder is built into the program or provided by the user.
 
 pub(crate) mod cells;
 pub mod deviation;
@@ -23,33 +23,34 @@ pub struct Paper {
 }
 
 impl Paper {
-    /// Reads a paper from a folder; fails if the files are invalid.
+    /// Reads a paper from a folder. Fails if the files are invalid.
     pub fn in_folder(folder: &Path) -> Result<Paper, Problem> {
         Study::read(PaperSource::Folder(folder.to_owned())).map(|study| Paper { study })
     }
 
-    /// The built-in paper of this name (see [`NAMES`]); `None` if unknown, an error if its files are invalid.
+    /// Returns the built-in paper of this name (see [`NAMES`]). Returns `None` if the name is unknown, and an error if
+    /// the paper's files are invalid.
     pub fn named(name: &str) -> Option<Result<Paper, Problem>> {
         let (name, files) = lasthop_papers::ALL.iter().find(|(known, _)| *known == name)?;
         Some(Study::read(PaperSource::Within(name, files)).map(|study| Paper { study }))
     }
 
-    /// Name on the command line, which is also the name of the folder.
+    /// Returns the name on the command line, which is also the name of the folder.
     pub fn name(&self) -> &str {
         &self.study.file.paper
     }
 
-    /// Summary of the paper in one line.
+    /// Returns a summary of the paper in one line.
     pub fn summary(&self) -> &str {
         &self.study.file.summary
     }
 
-    /// CPU time of the reproduction.
+    /// Returns the CPU time of the reproduction.
     pub fn effort(&self) -> CpuTime {
         self.study.file.effort
     }
 
-    /// Runs the experiments; fails if a scenario is invalid.
+    /// Runs the experiments of the paper. Fails if a scenario is invalid.
     pub fn reproduce(
         &self,
         settings: &ReproductionSettings,
@@ -60,21 +61,22 @@ impl Paper {
     }
 }
 
-/// CPU time of a reproduction, on a machine on which the bench case `hasegawa` takes [`CpuTime::BENCH_CASE_S`] seconds.
+/// CPU time of a reproduction on the reference machine. On this machine, the bench case `hasegawa` takes
+/// [`CpuTime::BENCH_CASE_S`] seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuTime {
-    /// Time of a quick run, with fewer repetitions and points, s.
+    /// CPU time of a quick reproduction, with fewer repetitions and points, s.
     pub quick_s: f64,
-    /// Time of a full run, s.
+    /// CPU time of a full reproduction, s.
     pub full_s: f64,
 }
 
 impl CpuTime {
-    /// Time of the first case of [`crate::bench::CASES`] on that machine, s.
+    /// CPU time of the first case of [`crate::bench::CASES`] on the reference machine, s.
     pub const BENCH_CASE_S: f64 = 0.05;
 
-    /// CPU time under these settings, s.
+    /// Returns the CPU time of a reproduction with these settings, s.
     pub fn of(&self, settings: &ReproductionSettings) -> f64 {
         if settings.quick { self.quick_s } else { self.full_s }
     }
@@ -89,9 +91,9 @@ pub const NAMES: [&str; 12] = [
 /// Extent and seed of a reproduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReproductionSettings {
-    /// Whether the run is quick, with fewer repetitions and points: each item takes less than a minute.
+    /// Whether the reproduction is quick, with fewer repetitions and points. Each item then takes less than a minute.
     pub quick: bool,
-    /// The first seed.
+    /// First seed.
     pub seed: u64,
 }
 
@@ -100,9 +102,9 @@ pub struct ReproductionSettings {
 pub struct Reproduction {
     /// Name of the paper.
     pub paper: String,
-    /// All published numbers and claims with our measurements, the default reading first.
+    /// All published numbers and claims with our measurements. The items of the default reading come first.
     pub items: Vec<Item>,
-    /// Chapter of the report.
+    /// The paper's chapter of the report.
     pub chapter: Chapter,
     /// The paper's part of the report's first screen.
     pub overview: Overview,

@@ -1,4 +1,4 @@
-//! Names of the anchors to which links in a page refer.
+//! Unique names of the anchors to which links in a page refer.
 
 use lasthop_charts::plot::escape::escaped;
 use std::collections::BTreeSet;
@@ -13,8 +13,8 @@ impl Anchors {
         Anchors { taken: names.into_iter().collect() }
     }
 
-    /// Makes a unique anchor from `wanted`: characters that need escaping are removed, and a number is appended if the
-    /// name is in use.
+    /// Makes a unique anchor from `wanted`. Characters that need escaping are replaced by dashes. A number is appended
+    /// if the name is already in use.
     pub fn unique(&mut self, wanted: &str) -> String {
         let plain = plain(wanted);
         let mut name = plain.clone();
@@ -27,13 +27,13 @@ impl Anchors {
     }
 }
 
-/// `words` as a link to the anchor `name`; plain words if `name` is empty.
+/// Returns `words` as a link to the anchor `name`. Returns plain text if `name` is empty.
 pub fn link(name: &str, words: &str) -> String {
     let words = escaped(words);
     if name.is_empty() { words } else { format!("<a href=\"#{}\">{words}</a>", plain(name)) }
 }
 
-/// Keeps letters, digits, `-`, `_` and `.`. Each sequence of other characters becomes one dash.
+/// Keeps ASCII letters and digits, `-`, `_` and `.`. Each sequence of other characters becomes one dash.
 fn plain(wanted: &str) -> String {
     let kept = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     let words: Vec<&str> =

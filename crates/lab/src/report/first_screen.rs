@@ -1,4 +1,4 @@
-//! First screen: sentence, tiles with numbers, and figures side by side.
+//! HTML of a report's first screen: sentence, tiles with numbers, and figures side by side.
 
 use super::anchor::Anchors;
 use super::{ContentsEntry, drawing, paragraphs};
@@ -6,10 +6,10 @@ use crate::document::{FirstScreen, Tile};
 use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::looks::Looks;
 
-/// Style of the first screen, which other pages do not need.
+/// Style sheet of the first screen. A page without a first screen omits this style sheet.
 pub const STYLE: &str = include_str!("first_screen.css");
 
-/// HTML of the first screen.
+/// Returns the HTML of the first screen.
 pub fn html(screen: &FirstScreen, anchors: &mut Anchors) -> String {
     let mut html = format!("<div class=\"answer\">\n{}", paragraphs(&screen.sentence));
     if !screen.tiles.is_empty() {

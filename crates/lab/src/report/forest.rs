@@ -1,4 +1,4 @@
-//! Forest plot: one row for each number, drawn over the band of agreement.
+//! HTML of a forest plot: one row for each number, drawn over the band of agreement.
 
 use super::anchor::link;
 use crate::overview::{Distance, Forest, ForestRow};
@@ -7,10 +7,10 @@ use lasthop_charts::plot::percent;
 
 /// Largest number of rows that are drawn.
 const MAX_ROWS: usize = 40;
-/// Largest distance from the centre that is drawn to scale, in accepted margins.
+/// Largest distance from the centre that is drawn to scale, in units of the accepted margin.
 const FARTHEST: f64 = 4.0;
-/// Distance from the centre to the plot's edge, in accepted margins. Arrows fill the space beyond
-/// [`FARTHEST`].
+/// Distance from the centre to the plot's edge, in units of the accepted margin. The space beyond [`FARTHEST`] is
+/// reserved for arrows.
 const EDGE: f64 = 4.4;
 
 pub fn html(forest: &Forest) -> String {
@@ -56,7 +56,7 @@ fn line(row: &ForestRow) -> String {
     )
 }
 
-/// Draws a bar for the interval and a marker for the number. If the number lies outside of the plot, an arrow at the
+/// Draws a bar for the interval and a marker for the number. If the number lies beyond [`FARTHEST`], an arrow near the
 /// edge replaces the marker.
 fn mark(distance: &Distance, class: &str, marker: &str, height: &str) -> String {
     let mut mark = format!("<g class=\"{class}\">");
@@ -83,7 +83,7 @@ fn place(margins: f64) -> String {
 }
 
 fn words(distance: Distance) -> String {
-    // Rounding before formatting and adding 0.0 avoids the text `-0.0`.
+    // Rounding before formatting, and the addition of 0.0, prevent the text `-0.0`.
     let number = |value: f64| format!("{:.1}", libm::round(value * 10.0) / 10.0 + 0.0).replace('-', "−");
     match distance.ci95 {
         Some([low, high]) => format!("{} ({} to {})", number(distance.margins), number(low), number(high)),

@@ -1,4 +1,4 @@
-//! Matrix of chapters by themes: each cell shows the number of rows for each verdict.
+//! HTML of the matrix of chapters by themes. Each cell shows the number of rows for each verdict.
 
 use super::anchor::link;
 use crate::item::Verdict;
@@ -46,7 +46,8 @@ fn cell(cell: &MatrixCell) -> String {
     format!("<td style=\"{}\">{}</td>", shares(&cell.counts), link(&cell.anchor, &counts.join(" ")))
 }
 
-/// Background of a cell: stripes in the verdicts' colours, each as wide as the verdict's share.
+/// Returns the background of a cell: stripes in the colours of the verdicts. The width of each stripe is the share of
+/// its verdict.
 fn shares(counts: &VerdictCounts) -> String {
     let share = |count: usize| 100.0 * count as f64 / counts.all() as f64;
     let mut end = 0.0;

@@ -1,16 +1,19 @@
-//! HTML of a document: one self-contained page that works offline.
+//! HTML of a document: one self-contained page that works without network access.
 //!
-//! * [`html`]: the page. `page.css`: its style on screen, in dark mode and on paper.
-//! * `first_screen`: the main result. `matrix`, `forest`: overview of a reproduction. `ranking`: ranked candidates.
+//! * [`html`]: the page.
+//! * `page.css`: style of the page on screen, in dark mode and on paper.
+//! * `first_screen`: the main result.
+//! * `matrix`, `forest`: overview of a reproduction.
+//! * `ranking`: ranked candidates.
 //! * `table`: tables and the explanation of verdicts.
-//! * `sequence`: time-sequence graphs, with the segments as data.
+//! * `sequence`: time-sequence graphs, with their segments as data.
 //! * `anchor`: names of the anchors to which links refer.
 //!
 //! `lasthop-charts` draws figures as SVG. These figures need no scripts, can be printed, and use the page's colours.
 //! The page's script adds tooltips, a save button, a choice of settings above tables, and interactive time-sequence
 //! graphs.
 //!
-//! Equal documents produce byte-identical pages. The content security policy forbids network access.
+//! Equal documents produce byte-identical pages. The content security policy of the page forbids network access.
 
 mod anchor;
 mod first_screen;
@@ -34,7 +37,7 @@ const SEQUENCE_SCRIPT: &str = include_str!("sequence.js");
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
-/// The page of `document`. A chapter's anchor is its id, a figure's anchor is `<chapter>-<figure>`.
+/// Returns the page of `document`. A chapter's anchor is its id. A figure's anchor is `<chapter>-<figure>`.
 pub fn html(document: &Document) -> String {
     let mut anchors = Anchors::reserving(markers::ids().chain(["top".to_string()]));
     let answer = document.first_screen.as_ref();
@@ -79,7 +82,7 @@ pub fn html(document: &Document) -> String {
     )
 }
 
-/// Scripts that the document needs, wrapped so that their names do not leak into the page.
+/// Returns the scripts that the document needs. A function wraps the scripts, so that their names are not global.
 fn script(document: &Document) -> String {
     let has =
         |wanted: fn(&Block) -> bool| document.chapters.iter().flat_map(|chapter| &chapter.blocks).any(wanted);
@@ -152,8 +155,8 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> ChapterHtml {
     ChapterHtml { anchor, title, entries, html }
 }
 
-/// HTML of a collapsed text. Browsers drop a newline directly after `<pre>`. The extra newline preserves a newline at
-/// the beginning of the text.
+/// Returns the HTML of a collapsed text. Browsers drop a newline directly after `<pre>`. The extra newline after
+/// `<pre>` preserves a newline at the beginning of the text.
 fn folded(title: &str, text: &str) -> String {
     let (title, text) = (escaped(title), escaped(text));
     format!("<details>\n<summary>{title}</summary>\n<pre>\n{text}</pre>\n</details>\n")
@@ -202,7 +205,7 @@ fn contents(chapters: &[ChapterHtml]) -> String {
     )
 }
 
-/// HTML of a text in Markdown. HTML in the text is shown as it is written.
+/// Returns the HTML of a text in Markdown. HTML elements in the text are shown as plain text.
 fn prose(text: &str) -> String {
     let shown = Parser::new(text).map(|event| match event {
         Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
@@ -213,7 +216,7 @@ fn prose(text: &str) -> String {
     html
 }
 
-/// HTML paragraphs of a plain text, in which empty lines separate the paragraphs.
+/// Returns the HTML paragraphs of a plain text. Empty lines separate the paragraphs.
 fn paragraphs(text: &str) -> String {
     text.split("\n\n")
         .filter(|paragraph| !paragraph.trim().is_empty())

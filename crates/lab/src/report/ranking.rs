@@ -1,4 +1,5 @@
-//! Ranking: one row for each candidate, with a dot for the value, a bar for the interval, and a line at zero.
+//! HTML of a ranking: one row for each candidate. A row has a dot for the value, a bar for the interval, and a line at
+//! zero.
 
 use crate::ranking::{Ranked, Ranking};
 use lasthop_charts::plot::escape::escaped;
@@ -31,7 +32,7 @@ pub fn html(ranking: &Ranking) -> String {
     html + "</tbody>\n</table>\n"
 }
 
-/// Scale that contains zero and all intervals, with space at both ends.
+/// Returns the scale of the value axis. The scale includes zero and all intervals, with space at both ends.
 fn scale(ranking: &Ranking) -> Scale {
     let ends = ranking.rows.iter().flat_map(|row| {
         let [low, high] = row.ci95.unwrap_or([f64::NAN; 2]);

@@ -1,5 +1,5 @@
-//! Time-sequence graph: its first view as a plot that works without scripts, and the segments for the interactive
-//! graph.
+//! HTML of a time-sequence graph: a static plot of the first view, which works without scripts, and the segments for
+//! the interactive graph.
 
 use crate::document::{FlowSequence, Sequence};
 use crate::figure::Figure;
@@ -21,7 +21,7 @@ pub fn html(sequence: &Sequence, anchor: &str) -> String {
         "losses": LossReason::ALL.map(LossReason::name), "again": REASONS.map(Reason::name),
         "runs": sequence.runs.iter().map(run).collect::<Vec<Value>>(),
     });
-    // `<` is escaped, so that the text cannot end the script element that contains it.
+    // The escaped `<` prevents the text from closing the script element that contains the text.
     let about = about.to_string().replace('<', "\\u003c");
     format!(
         "<figure id=\"{anchor}\" class=\"time-sequence\">\n\
@@ -33,8 +33,8 @@ pub fn html(sequence: &Sequence, anchor: &str) -> String {
     )
 }
 
-/// Plot of the first view of the first run. If a second run is in the same picture, only the sent segments of the
-/// second run are drawn.
+/// Returns the plot of the first run's first view. If a second run is drawn in the same plot, only its sent segments
+/// are drawn.
 fn static_plot(sequence: &Sequence) -> Figure {
     let Some((first, others)) = sequence.runs.split_first() else { return Figure::default() };
     let mut figure = first.segments.figure(&sequence.title);

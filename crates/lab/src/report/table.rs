@@ -1,10 +1,10 @@
-//! Tables, and the explanation of their verdicts.
+//! HTML of tables, and the explanation of the verdicts in tables.
 
 use crate::document::{Block, Cell, Document, Table, TableSetting};
 use lasthop_charts::plot::escape::escaped;
 use serde_json::json;
 
-/// Explanation of the verdicts for the reader; their exact meaning is that of [`Verdict`](crate::item::Verdict).
+/// Explanation of the verdicts for the reader. [`Verdict`](crate::item::Verdict) has the exact definitions.
 pub const VERDICTS: &str = "\
 <dl class=\"verdicts\" aria-label=\"Verdicts\">\n\
 <div><dt class=\"agrees\">agrees</dt><dd>The whole 95&nbsp;% interval lies within the margin of the published number. A \
@@ -27,13 +27,13 @@ pub fn has_verdicts(document: &Document) -> bool {
     })
 }
 
-/// HTML of `table` in a box that scrolls if the table is wider than the page.
+/// Returns the HTML of `table`, in a box that scrolls if the table is wider than the page.
 pub fn html(table: &Table) -> String {
     table_html(table, "")
 }
 
-/// HTML of `table`. The cells for other settings are data for the page's script; the class of a cell is omitted if the
-/// class is empty or equal to the cell's text.
+/// Returns the HTML of `table`, with the cells of the alternative settings as data for the page's script. The data
+/// omits the class of a cell if the cell has no class, or if the class equals the cell's text.
 pub fn switched(table: &Table, settings: &[TableSetting]) -> String {
     let kinds = kinds(table);
     let cell = |(row, column, cell): &(usize, usize, Cell)| match class_of(&kinds, *column, cell) {
@@ -45,7 +45,7 @@ pub fn switched(table: &Table, settings: &[TableSetting]) -> String {
         json!([setting.label, cells])
     };
     let settings: Vec<serde_json::Value> = settings.iter().map(setting).collect();
-    // The attribute is in single quotes, because the JSON contains many double quotes.
+    // The attribute is in single quotes because the JSON contains many double quotes.
     let settings = serde_json::Value::from(settings).to_string();
     let settings = settings.replace('&', "&amp;").replace('\'', "&#39;").replace('<', "&lt;");
     table_html(table, &format!(" data-settings='{settings}'"))
@@ -73,8 +73,8 @@ fn table_html(table: &Table, attribute: &str) -> String {
     }
     html += "</tr></thead>\n<tbody>\n";
     for row in &table.rows {
-        // End tags of cells and rows are omitted to save space, because there are thousands of cells. HTML allows this
-        // ("Optional tags").
+        // End tags of cells and rows are omitted to save space, because a report has thousands of cells. The HTML
+        // standard allows the omission ("Optional tags").
         html += "<tr>";
         for (index, cell) in row.iter().enumerate() {
             let class =
@@ -86,22 +86,22 @@ fn table_html(table: &Table, attribute: &str) -> String {
     html + "</tbody>\n</table>\n</div>\n"
 }
 
-/// Kind of all cells of a column. The tag `<table>` has a CSS class for the kind, so that the cells need no
-/// class.
+/// Kind that all cells of a column share. The tag `<table>` has a CSS class for each such column, so that the cells
+/// need no class.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ColumnKind {
     Numbers,
-    /// Words that are too short to wrap, and empty cells.
+    /// Words that are too short to be wrapped, and empty cells.
     Words,
-    /// Cells of different kinds, each with its own class.
+    /// Cells of different kinds. Each cell has its own class.
     Mixed,
 }
 
-/// Number of columns for which the style sheet has classes of column kinds.
+/// Largest number of columns for which the style sheet has classes of column kinds.
 const MAX_KINDS: usize = 16;
-/// Largest number of characters of a short word, which never wraps.
+/// Largest number of characters of a short word. A short word is never wrapped.
 const SHORT: usize = 20;
-/// A text with more characters than this is a long note.
+/// Largest number of characters of a text that is not a long note.
 const MIDDLING: usize = 40;
 
 fn kinds(table: &Table) -> Vec<ColumnKind> {
@@ -122,7 +122,8 @@ fn kinds(table: &Table) -> Vec<ColumnKind> {
     (0..table.columns.len()).map(kind).collect()
 }
 
-/// Class of a cell in the style sheet; `None` if the cell needs no class. The class of a verdict is its name.
+/// Returns the class of a cell in the style sheet. Returns `None` if the cell needs no class. The class of a verdict is
+/// the verdict's name.
 fn class_of(kinds: &[ColumnKind], column: usize, cell: &Cell) -> Option<&'static str> {
     let kind = kinds.get(column).copied().unwrap_or(ColumnKind::Mixed);
     Some(match cell {
@@ -130,9 +131,10 @@ fn class_of(kinds: &[ColumnKind], column: usize, cell: &Cell) -> Option<&'static
         Cell::Number(_) => "number",
         Cell::Verdict(Some(verdict)) => verdict.name(),
         Cell::Verdict(None) | Cell::Empty => "none",
-        // Long notes wrap, and short words never wrap. For texts between these lengths, the table's width decides.
+        // Long notes wrap, and short words never wrap. A text whose length is between the two limits wraps if the table
+        // is too narrow.
         Cell::Text(text) => match text.chars().count() {
-            // Row names have the same font size in all rows, even if they are long.
+            // Row names have the same font size in all rows. A long row name is therefore not a note.
             letters if letters > MIDDLING && column == 0 => "name",
             letters if letters > MIDDLING => "note",
             letters if letters > SHORT || kind == ColumnKind::Words => return None,

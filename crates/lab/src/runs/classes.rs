@@ -1,4 +1,5 @@
-//! Classes of flows: a class has the replicas `NAME.1`, `NAME.2` … of the flow `NAME`, or a single flow.
+//! Classes of flows. A class contains the replicas `NAME.1`, `NAME.2` … of the flow `NAME`, or a single flow without
+//! replicas.
 
 use super::completion::Completion;
 use super::csv;
@@ -11,20 +12,21 @@ use crate::repeat::estimate_by;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 use serde_json::{Map, Value, json};
 
-/// Numbers in the columns of a table of classes, unless the user has chosen numbers.
+/// Default numbers in the columns of a table of classes.
 const COLUMNS: [&str; 5] =
     ["total_goodput_kbps", "goodput_kbps", "fairness", "mean_rtt_ms", "retransmissions"];
 
 /// A class of flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Name of the flow in the scenario.
+    /// Name of the flow in the scenario, without the number of a replica.
     pub name: String,
-    /// Indices of the flows.
+    /// Indices of the flows in the outcome.
     pub flows: Vec<usize>,
 }
 
-/// Name of the class of a flow: the name without the number of the replica. Names in a scenario have no dots.
+/// Returns the name of a flow's class: the flow's name without the number of the replica. Names in a scenario have no
+/// dots.
 pub fn class_of(flow: &str) -> &str {
     match flow.rsplit_once('.') {
         Some((class, number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => class,
@@ -38,7 +40,7 @@ pub fn is_named(flow: &str, name: &str) -> bool {
 }
 
 impl Class {
-    /// The classes of an outcome, in the order of their first flows.
+    /// Returns the classes of an outcome, in the order of their first flows.
     pub fn all(outcome: &Outcome) -> Vec<Class> {
         let mut classes: Vec<Class> = Vec::new();
         for (index, flow) in outcome.flows.iter().enumerate() {
@@ -52,19 +54,20 @@ impl Class {
         classes
     }
 
-    /// The class with this name.
+    /// Returns the class with this name. Returns `None` if the outcome has no such class.
     pub fn named(outcome: &Outcome, name: &str) -> Option<Class> {
         let flows: Vec<usize> =
             (0..outcome.flows.len()).filter(|flow| class_of(&outcome.flows[*flow].name) == name).collect();
         (!flows.is_empty()).then(|| Class { name: name.to_owned(), flows })
     }
 
-    /// The class's flows in an outcome.
+    /// Returns the class's flows in an outcome.
     pub fn of_outcome<'a>(&'a self, outcome: &'a Outcome) -> impl Iterator<Item = &'a FlowOutcome> + Clone {
         self.flows.iter().filter_map(|flow| outcome.flows.get(*flow))
     }
 
-    /// Value of a quantity for the class: the mean over its flows, or the number of its flows together.
+    /// Returns the value of a quantity for the class. A metric of flows is averaged over the class's flows. A number of
+    /// all flows together covers only the class's flows.
     pub fn value(&self, outcome: &Outcome, quantity: Quantity) -> Option<f64> {
         match quantity {
             Quantity::OfFlow(metric) => measure::mean(self.of_outcome(outcome).filter_map(metric.of)),
@@ -80,15 +83,16 @@ impl Class {
     }
 }
 
-/// Classes for the table of classes. Empty if no class has several flows, or if there is only one class.
+/// Returns the classes for the table of classes. The list is empty if no class has several flows, or if only one class
+/// exists.
 fn shown(outcomes: &[Outcome]) -> Vec<Class> {
     let classes = outcomes.first().map(Class::all).unwrap_or_default();
     let is_useful = classes.len() > 1 && classes.iter().any(|class| class.flows.len() > 1);
     if is_useful { classes } else { Vec::new() }
 }
 
-/// Table with a row for each class: sums, means over flows, fairness, quantiles of completion times. `None` if no class
-/// has several flows, or if there is only one class.
+/// Returns a table with one row for each class: sums, means over flows, fairness, and quantiles of completion times.
+/// Returns `None` if no class has several flows, or if only one class exists.
 pub fn table(outcomes: &[Outcome], chosen: &[Quantity]) -> Option<Table> {
     let classes = shown(outcomes);
     if classes.is_empty() {
@@ -125,8 +129,8 @@ pub fn table(outcomes: &[Outcome], chosen: &[Quantity]) -> Option<Table> {
     Some(Table { caption: String::new(), columns, rows })
 }
 
-/// JSON objects of the classes with several flows, or of all classes if `with_single`. The fields are those of a flow's
-/// object, as means over the class's flows, and the numbers of the class's flows together.
+/// Returns JSON objects of the classes with several flows, or of all classes if `with_single`. An object has the fields
+/// of a flow's object, as means over the class's flows, and the numbers of the class's flows together.
 pub fn objects(outcomes: &[Outcome], chosen: &[Quantity], with_single: bool) -> Vec<Value> {
     let classes = outcomes.first().map(Class::all).unwrap_or_default();
     let classes = classes.iter().filter(|class| with_single || class.flows.len() > 1);
@@ -161,14 +165,15 @@ fn completed(mean: Value, metric: &FlowMetric, completion: impl FnOnce() -> Opti
     }
 }
 
-/// Header of [`rows`].
+/// Returns the header of [`rows`].
 pub fn header() -> String {
     let names = AGGREGATE_METRICS.iter().map(|(name, ..)| *name);
     let names = names.chain(FLOW_METRICS.iter().map(|metric| metric.name));
     csv::line(["class", "flows", "run", "seed"].into_iter().chain(names))
 }
 
-/// One CSV row for each class of a repetition: numbers of its flows together, then means over its flows.
+/// Returns one CSV row for each class of a repetition: the numbers of the class's flows together, then the means over
+/// these flows.
 pub fn rows(run: usize, outcome: &Outcome) -> String {
     let row = |class: &Class| {
         let place =
@@ -202,9 +207,9 @@ mod tests {
         assert!(is_named("many.2", "many") && is_named("many.2", "many.2") && !is_named("many.2", "many.1"));
     }
 
-    /// The total of a class is the sum of its flows' delivered bytes, and the mean is the mean of their
-    /// goodputs. The fairness is close to Jain's index of these goodputs, because the lifetimes of the flows
-    /// differ only by their starts.
+    /// The total of a class is computed from the sum of its flows' delivered bytes. The mean is the mean of the flows'
+    /// goodputs. The fairness is close to Jain's index of these goodputs, because the lifetimes of the flows differ
+    /// only by their start times.
     #[test]
     fn a_class_adds_and_averages_its_flows() {
         let outcomes = outcomes();

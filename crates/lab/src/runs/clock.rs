@@ -1,14 +1,14 @@
-//! Virtual time of runs in progress, and the request to end them early.
+//! Virtual time of runs in progress, and a request to end these runs early.
 
 use lasthop_base::Duration;
 use lasthop_sim::SteppedRun;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Number of events that a run simulates between two checks of `stop`. Simulating these events takes some
+/// Number of events that a run simulates between two checks of `stop`. The simulation of these events takes a few
 /// milliseconds.
 const EVENTS_PER_STEP: usize = 20_000;
 
-/// Virtual time that runs on several threads have simulated.
+/// Virtual time that runs on several threads have simulated, and the request to end the runs early.
 #[derive(Default, Debug)]
 pub struct VirtualClock {
     simulated_us: AtomicU64,
@@ -17,27 +17,27 @@ pub struct VirtualClock {
 }
 
 impl VirtualClock {
-    /// A clock for runs of these durations.
+    /// Returns a clock for runs of these durations.
     pub fn of(durations: impl Iterator<Item = Duration>) -> VirtualClock {
         VirtualClock { total_s: durations.map(Duration::as_secs).sum(), ..VirtualClock::default() }
     }
 
-    /// Virtual time that has been simulated, s, over all runs.
+    /// Returns the virtual time that all runs together have simulated, s.
     pub fn simulated_s(&self) -> f64 {
         self.simulated_us.load(Ordering::Relaxed) as f64 / 1e6
     }
 
-    /// Sum of the durations of all runs, s.
+    /// Returns the sum of the durations of all runs, s.
     pub fn total_s(&self) -> f64 {
         self.total_s
     }
 
-    /// Asks runs in progress to end early. Their results then cover the time that has been simulated.
+    /// Requests that runs in progress end early. The results of such a run cover the time that the run has simulated.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Advances a run to its end, or until [`VirtualClock::stop`]. Returns whether the run reached its end.
+    /// Advances a run to its end, or until [`VirtualClock::stop`] is called. Returns whether the run reached its end.
     pub(super) fn drive(&self, running: &mut SteppedRun<'_>) -> bool {
         let mut counted = 0;
         loop {

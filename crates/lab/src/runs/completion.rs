@@ -1,5 +1,5 @@
-//! Completion times of finite transfers. A transfer that the end of the run cuts off is censored (its time is a lower
-//! bound), not left out.
+//! Completion times of finite transfers. A transfer that the end of the run cuts off is censored: its time is a lower
+//! bound. Censored transfers are not omitted.
 
 use super::distribution;
 use super::number::plain;
@@ -7,36 +7,36 @@ use super::sizes::SizeClass;
 use lasthop_sim::{FlowOutcome, Outcome, TransferOutcome};
 use serde_json::{Map, Value, json};
 
-/// Metric of completion times. Its mean exists only if all transfers completed.
+/// Metric of completion times. The mean of this metric exists only if all transfers completed.
 pub const COMPLETED: &str = "completed_s";
-/// Metric in which unfinished transfers count with the time up to the run's end, so that its mean always exists
-/// (restricted mean; Royston and Parmar, BMC Med. Res. Methodol. 13:152, 2013).
+/// Metric of completion times in which an unfinished transfer counts with its time up to the run's end. The mean of
+/// this metric always exists (restricted mean; Royston and Parmar, BMC Med. Res. Methodol. 13:152, 2013).
 pub const RESTRICTED: &str = "restricted_completed_s";
 
 const QUANTILES: [(&str, f64); 3] = [("p50", 0.50), ("p95", 0.95), ("p99", 0.99)];
 
-/// Number of completed transfers, and distribution of their completion times.
+/// Number of completed transfers, and the distribution of completion times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
-    /// Number of transfers completed before the run's end.
+    /// Number of transfers that completed before the run's end.
     pub completed: usize,
     /// Number of transfers.
     pub transfers: usize,
-    /// Times by which 50, 95 and 99 % of the transfers are complete, s: product-limit estimate (Kaplan and Meier, J.
-    /// Am. Stat. Assoc. 53, 1958). If no transfer was cut off before this time, the estimate is the nearest-rank
-    /// percentile. `None` if a smaller share completed during the observation.
+    /// Times by which 50 %, 95 % and 99 % of the transfers are complete, s. The times are product-limit estimates
+    /// (Kaplan and Meier, J. Am. Stat. Assoc. 53, 1958). An estimate is the nearest-rank percentile if no transfer was
+    /// cut off before this time. `None` if a smaller share of the transfers completed during the observation.
     pub quantiles: [Option<f64>; 3],
-    /// Pairs of a time, s, and the share of transfers that are complete from this time on (0 to 1); at most
+    /// Pairs: a time, s, and the share of transfers that are complete by that time (0 to 1). The list has at most
     /// [`distribution::POINTS`] pairs.
     pub distribution: Vec<[f64; 2]>,
-    /// Longest time for which a transfer was observed, s. If a quantile is `None`, its true value exceeds this time.
+    /// Longest time for which a transfer was observed, s. If a quantile is `None`, the true quantile exceeds this time.
     pub max_follow_up_s: f64,
-    /// Completions by size; empty if all transfers have similar sizes.
+    /// Completions for each size class. The list is empty if all transfers have similar sizes.
     pub sizes: Vec<SizeClass>,
 }
 
 impl Completion {
-    /// Names and meanings of the table rows with quantiles.
+    /// Names of the table rows with quantiles, each with its meaning.
     pub const ROWS: [(&str, &str); 3] = [
         ("completed_p50_s", "time in which half of all transfers were complete, s"),
         (
@@ -49,25 +49,26 @@ impl Completion {
         ),
     ];
 
-    /// Completions of the flow with this index, over all repetitions.
+    /// Returns the completions of the flow with this index, over all repetitions.
     pub fn of_flow(outcomes: &[Outcome], flow: usize) -> Option<Completion> {
         Completion::of(outcomes.iter().filter_map(|outcome| outcome.flows.get(flow)))
     }
 
-    /// Completions of all flows in all repetitions.
+    /// Returns the completions of all flows in all repetitions.
     pub fn of_all(outcomes: &[Outcome]) -> Option<Completion> {
         Completion::of(outcomes.iter().flat_map(|outcome| &outcome.flows))
     }
 
-    /// Completions of the finite transfers of these flows; `None` if there are no such transfers.
+    /// Returns the completions of the finite transfers of these flows. Returns `None` if the flows have no finite
+    /// transfer.
     pub fn of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>) -> Option<Completion> {
         let transfers: Vec<TransferOutcome> = flows.flat_map(FlowOutcome::transfers).collect();
         let times = transfers.iter().map(|it| (it.took_s, it.is_complete)).collect();
         Some(Completion { sizes: SizeClass::all(&transfers), ..Completion::of_times(times)? })
     }
 
-    /// Time by which this share of the flows' finite transfers is complete, s; `None` if a smaller share completed
-    /// during the observation.
+    /// Returns the time by which this share of the flows' finite transfers is complete, s. Returns `None` if a smaller
+    /// share completed during the observation.
     pub fn quantile_of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>, share: f64) -> Option<f64> {
         let transfers = flows.flat_map(FlowOutcome::transfers);
         let mut times: Vec<(f64, bool)> = transfers.map(|it| (it.took_s, it.is_complete)).collect();
@@ -75,8 +76,8 @@ impl Completion {
         if times.is_empty() { None } else { quantile(&times, share) }
     }
 
-    /// Completions of transfers, each given as its observed time, s, and whether it completed; `None` if there are no
-    /// transfers.
+    /// Returns the completions of transfers. Each transfer is given as its observed time, s, and whether it completed.
+    /// Returns `None` if `times` is empty.
     pub fn of_times(mut times: Vec<(f64, bool)>) -> Option<Completion> {
         Completion::sort(&mut times);
         let max_follow_up_s = times.last()?.0;
@@ -90,23 +91,23 @@ impl Completion {
         })
     }
 
-    /// Sorts transfers by time. At equal times, completed transfers precede those that were cut off.
+    /// Sorts transfers by time. At equal times, completed transfers precede transfers that were cut off.
     pub(super) fn sort(times: &mut [(f64, bool)]) {
         times.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
     }
 
-    /// Whether no transfer was cut off.
+    /// Whether all transfers completed.
     pub fn is_whole(&self) -> bool {
         self.completed == self.transfers
     }
 
-    /// Number of completed transfers as text: `7 of 10`.
+    /// Returns the number of completed transfers as text: `7 of 10`.
     pub fn count(&self) -> String {
         format!("{} of {}", self.completed, self.transfers)
     }
 
-    /// Names of the table rows with quantiles, each with the value as text: `12.3`, or `> 60` if the quantile is
-    /// unknown.
+    /// Returns the names of the table rows with quantiles, each with the quantile as text: `12.3`, or `> 60` if the
+    /// quantile is unknown.
     pub fn rows(&self) -> [(&'static str, String); 3] {
         [0, 1, 2].map(|at| {
             let shown = match self.quantiles[at] {
@@ -118,7 +119,7 @@ impl Completion {
     }
 
     /// Adds fields to the JSON object of [`COMPLETED`]: counts, quantiles (null if larger than `max_follow_up_s`),
-    /// `max_follow_up_s`, the distribution, and the quantiles by size (`by_size`).
+    /// `max_follow_up_s`, the distribution, and the quantiles of each size class (`by_size`).
     pub fn extend(&self, object: &mut Map<String, Value>) {
         self.insert_quantiles(object);
         object.insert("max_follow_up_s".into(), json!(self.max_follow_up_s));
@@ -131,7 +132,7 @@ impl Completion {
         }
     }
 
-    /// Adds counts and quantiles to a JSON object.
+    /// Adds the counts and the quantiles to a JSON object.
     pub(super) fn insert_quantiles(&self, object: &mut Map<String, Value>) {
         object.insert("completed".into(), json!(self.completed));
         object.insert("transfers".into(), json!(self.transfers));
@@ -141,7 +142,7 @@ impl Completion {
     }
 }
 
-/// First time at which at least `share` of the transfers are complete; `times` are sorted.
+/// Returns the first time at which at least `share` of the transfers are complete. `times` must be sorted.
 fn quantile(times: &[(f64, bool)], share: f64) -> Option<f64> {
     let mut left = 1.0;
     for (at, (seconds, complete)) in times.iter().enumerate() {
@@ -179,9 +180,9 @@ mod tests {
 
     #[test]
     fn the_product_limit_of_a_published_example() {
-        // Remission times under 6-MP in weeks; `+` marks censored times (Freireich et al., Blood 21, 1963; a common
-        // textbook example). S(t) falls to 0.690 at 13, 0.627 at 16, 0.538 at 22 and 0.448 at 23 weeks, and then stays
-        // constant. The median is 23.
+        // Remission times under the drug 6-MP, in weeks; `+` marks censored times (Freireich et al., Blood 21, 1963; a
+        // common textbook example). The survival function S(t) falls to 0.690 at 13, 0.627 at 16, 0.538 at 22 and 0.448
+        // at 23 weeks. After 23 weeks, S(t) is constant. The median is 23 weeks.
         let weeks = "6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+";
         let times: Vec<(f64, bool)> = weeks
             .split(' ')

@@ -1,11 +1,11 @@
-//! Comma-separated values of all repetitions, and samples over time of the first repetition.
+//! Comma-separated values: metrics of all repetitions, and samples over time of the first repetition.
 
 use csv::{Terminator, Writer, WriterBuilder};
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, FlowOutcome, FlowSample, Outcome, QueueSample, Samples};
 use lasthop_wire::LossReason;
 
-/// Writer of CSV lines. Each line ends with a line feed. Fields with a comma, quote or line break are quoted (RFC
+/// Writer of CSV lines. Each line ends with a line feed. A field with a comma, quote or line break is quoted (RFC
 /// 4180).
 struct CsvLines(Writer<Vec<u8>>);
 
@@ -17,7 +17,7 @@ impl CsvLines {
     }
 
     fn add<T: AsRef<[u8]>>(&mut self, fields: impl IntoIterator<Item = T>) {
-        // Writing to memory cannot fail, and the option `flexible` allows lines with different numbers of fields.
+        // A write to memory cannot fail. The option `flexible` allows lines with different numbers of fields.
         let _ = self.0.write_record(fields);
     }
 
@@ -27,19 +27,19 @@ impl CsvLines {
     }
 }
 
-/// One CSV line with these fields.
+/// Returns one CSV line with these fields.
 pub fn line<T: AsRef<[u8]>>(fields: impl IntoIterator<Item = T>) -> String {
     let mut lines = CsvLines::new();
     lines.add(fields);
     lines.text()
 }
 
-/// Number as a CSV field; empty if undefined.
+/// Formats a number as a CSV field. The field is empty if the number is undefined.
 pub fn number(value: Option<f64>) -> String {
     value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// Header of [`rows`]; `before` are additional leading columns.
+/// Returns the header of [`rows`]. `before` lists additional leading columns.
 pub fn header(before: &[&str]) -> String {
     line(
         before
@@ -50,8 +50,8 @@ pub fn header(before: &[&str]) -> String {
     )
 }
 
-/// One row for each flow, with all metrics; `before` are additional leading fields, and `run` is the number of the
-/// repetition, from 1.
+/// Returns one row for each flow, with all metrics. `before` lists additional leading fields. `run` is the number of
+/// the repetition, from 1.
 pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
     let row = |flow: &FlowOutcome| {
         let head = before.iter().map(|field| (*field).to_owned());
@@ -61,7 +61,8 @@ pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
     outcome.flows.iter().map(row).collect()
 }
 
-/// Samples of a run: one row for each instant and TCP flow, with the queue lengths of all links.
+/// Returns the samples of a run: one row for each instant and TCP flow. Each row also has the queue lengths of all
+/// links.
 pub fn samples(scenario: &Scenario, samples: &Samples) -> String {
     let mut instants = samples.queues.chunk_by(|one, next| one.time == next.time).peekable();
     let mut names: Vec<String> = ["time_s", "flow"].map(String::from).to_vec();
@@ -97,9 +98,9 @@ fn row(scenario: &Scenario, flow: Option<&FlowSample>, queues: &[QueueSample]) -
     fields
 }
 
-/// A column of samples.
+/// Column of the samples.
 pub struct SampleColumn {
-    /// Name with the unit: `cwnd_bytes`.
+    /// Name with the unit suffix, such as `cwnd_bytes`.
     pub name: &'static str,
     /// Description.
     pub doc: &'static str,
@@ -107,13 +108,13 @@ pub struct SampleColumn {
 }
 
 impl SampleColumn {
-    /// Value; `None` if undefined.
+    /// Returns the value of the column in a sample. Returns `None` if the value is undefined.
     pub fn value(&self, flow: &FlowSample) -> Option<f64> {
         (self.of)(flow)
     }
 }
 
-/// Sampled columns of a flow.
+/// Columns of a flow's samples.
 pub const COLUMNS: &[SampleColumn] = &[
     SampleColumn {
         name: "cwnd_bytes",

@@ -1,4 +1,5 @@
-//! Distribution of completion times (share of transfers that are complete by each time) in reports, JSON and CSV.
+//! Distribution of completion times in reports, JSON and CSV. The distribution is the share of transfers that are
+//! complete by each time.
 
 use super::classes::class_of;
 use super::completion::Completion;
@@ -9,13 +10,14 @@ use lasthop_sim::Outcome;
 
 /// Largest number of curves in a figure.
 const MAX_CURVES: usize = 8;
-/// Largest number of points of a curve in JSON, at equal steps of the share.
+/// Largest number of points of a curve in JSON. The points are at equal steps of the share.
 pub const POINTS: usize = 100;
-/// If the ratio of the largest to the smallest time exceeds this value, the time axis is logarithmic.
+/// Smallest ratio of the largest to the smallest time for which the time axis is logarithmic.
 const LOG_AXIS_RATIO: f64 = 30.0;
 
-/// Times (s) at which the share of completed transfers rises, each with the new share (0 to 1). The share is 1 minus
-/// the product-limit estimate of [`Completion::quantiles`]. `times` must be sorted by [`Completion::sort`].
+/// Returns the times (s) at which the share of completed transfers rises, each with the new share (0 to 1). The share
+/// is 1 minus the product-limit estimate that [`Completion::quantiles`] cites. `times` must be sorted by
+/// [`Completion::sort`].
 pub(super) fn completion_curve(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
     let (mut left, mut steps) = (1.0, Vec::<[f64; 2]>::new());
     for (at, (seconds, _)) in times.iter().enumerate().filter(|(_, (_, complete))| *complete) {
@@ -30,7 +32,7 @@ pub(super) fn completion_curve(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
 }
 
 /// Keeps the last point of the curve, and the first point in each hundredth of the share. A curve of at most `POINTS`
-/// points stays as it is.
+/// points is returned unchanged.
 pub(super) fn thinned(completion_curve: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     if completion_curve.len() <= POINTS {
         return completion_curve;
@@ -49,7 +51,8 @@ pub(super) fn thinned(completion_curve: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     kept
 }
 
-/// Distribution over all repetitions, with one curve for each name. `None` if no name has at least two transfers.
+/// Returns the figure of the distributions over all repetitions, with one curve for each name. Returns `None` if no
+/// name has at least two transfers.
 pub fn of_transfers(named: &[NamedTransfers]) -> Option<Figure> {
     let times = |(name, transfers): &NamedTransfers| {
         (name.clone(), transfers.iter().map(|it| (it.took_s, it.is_complete)).collect())
@@ -57,8 +60,8 @@ pub fn of_transfers(named: &[NamedTransfers]) -> Option<Figure> {
     figure(named.iter().take(MAX_CURVES).map(times).collect())
 }
 
-/// Figure with one curve for each name. A transfer is given as its observed time, s, and whether it completed. `None`
-/// if no name has at least two transfers.
+/// Returns a figure with one curve for each name. Each transfer is given as its observed time, s, and whether it
+/// completed. Returns `None` if no name has at least two transfers of which at least one completed.
 pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
     let (mut curves, mut cut) = (Vec::new(), 0);
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
@@ -101,13 +104,13 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
     })
 }
 
-/// Column names of [`rows`].
+/// Returns the column names of [`rows`]. `before` lists additional leading columns.
 pub fn header(before: &[&str]) -> String {
     let own = COLUMNS.iter().map(|(name, _)| *name);
     line(before.iter().copied().chain(own))
 }
 
-/// Columns of [`rows`] with descriptions.
+/// Columns of [`rows`], each with its description.
 pub const COLUMNS: &[(&str, &str)] = &[
     ("flow", "name of the flow"),
     ("run", "number of the repetition, from 1"),
@@ -121,7 +124,8 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("slowdown", "`took_s` relative to the time on an idle path without slow start"),
 ];
 
-/// One row for each transfer and each request of a repetition; `run` is the repetition's number, from 1.
+/// Returns one row for each transfer and each request of a repetition. `before` lists additional leading fields. `run`
+/// is the number of the repetition, from 1.
 pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
     let mut text = String::new();
     for flow in &outcome.flows {
@@ -162,8 +166,9 @@ mod tests {
         assert_eq!(completion_curve.len(), 3);
     }
 
-    /// Expected shares, computed by hand for four transfers. At 1 s one of four completes: 1/4. At 2 s another transfer
-    /// is cut off. At 3 s one of the remaining two completes: 1 - 3/4 · 1/2 = 0.625.
+    /// The expected shares are computed by hand for four transfers. At 1 s, one of four transfers completes: the share
+    /// is 1/4. At 2 s, a second transfer is cut off. At 3 s, one of the remaining two transfers completes: the share is
+    /// 1 - 3/4 · 1/2 = 0.625.
     #[test]
     fn what_is_cut_off_counts_as_later() {
         let completion_curve = completion_curve(&[(1.0, true), (2.0, false), (3.0, true), (5.0, false)]);

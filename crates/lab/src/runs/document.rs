@@ -1,4 +1,4 @@
-//! Report of a scenario: means over repetitions, and figures of the first repetition over time.
+//! Report of a run: means over repetitions, and figures of the first repetition over time.
 
 use super::random::Determinism;
 use super::{Runs, distribution, first_screen, limits, links, sequence, sizes, summary};
@@ -9,13 +9,13 @@ use lasthop_scenario::{Scenario, Traffic};
 use lasthop_sim::{FlowSample, QueueSample};
 use lasthop_wire::LossReason;
 
-/// Largest number of flows that have figures of windows and round trips.
+/// Largest number of flows that have figures of windows and RTTs.
 const MAX_FLOWS: usize = 4;
 /// Largest number of curves in a figure.
 const MAX_CURVES: usize = 8;
 
-/// The report: goodput and queues on the first screen, then means over all repetitions, and figures of windows, round
-/// trips and losses in the first repetition.
+/// Returns the report. The first screen shows goodput and queues. Means over all repetitions follow, then figures of
+/// windows, RTTs and losses in the first repetition.
 pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     let named = scenario.flows.iter().enumerate();
     let all: Vec<FlowSeries> =
@@ -62,7 +62,8 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     }
 }
 
-/// Figures of a flow's congestion window, round-trip time and bytes in flight, for one run or several.
+/// Returns the figures of a flow's congestion window, RTT and bytes in flight. Each figure has one curve or several,
+/// one for each run in `flow_series`.
 pub(crate) fn of_flow(number: usize, flow: &str, flow_series: &[FlowSeries]) -> [Figure; 3] {
     [
         time_series::window(flow_series),
@@ -129,7 +130,7 @@ pub(super) fn goodput(scenario: &Scenario, samples: &[FlowSample]) -> Figure {
     time_series::goodput(&amounts, time_series::averaged_s(scenario.duration.as_secs()))
 }
 
-/// Sum of the cumulative bytes of several flows, which are sampled at the same instants.
+/// Returns the sum of the cumulative bytes of several flows. The flows must be sampled at the same instants.
 pub(crate) fn together<'a>(flows: impl Iterator<Item = &'a Vec<(f64, u64)>>) -> Vec<(f64, u64)> {
     let mut total: Vec<(f64, u64)> = Vec::new();
     for amounts in flows {
@@ -179,7 +180,7 @@ mod tests {
             let by_link = outcome.links.iter().map(|link| link.down.lost[reason]);
             by_link.sum::<u64>() as f64
         };
-        // The last sample is 0.1 s before the end, so that later losses are missing in the curve.
+        // The curve lacks the losses after the last sample, which is 0.1 s before the end of the run.
         for (reason, least) in [(LossReason::Channel, 30.0), (LossReason::EarlyDrop, 10.0)] {
             let (_, last) = drawn.iter().find(|(name, _)| *name == reason.name()).expect("a curve");
             assert!(*last >= least && lost(reason) - last < 20.0, "{reason:?}: {last} of {}", lost(reason));

@@ -1,5 +1,5 @@
-//! Descriptions of CSV columns and of the fields of JSON and traces, collected from the definitions of columns and
-//! fields.
+//! Descriptions of CSV columns, JSON fields and trace fields. The descriptions are collected from the definitions of
+//! the columns and fields.
 
 use super::completion::Completion;
 use super::csv::COLUMNS;
@@ -8,14 +8,15 @@ use lasthop_scenario::{KeyDescription, ReferenceSection};
 use lasthop_sim::trace::{EVENTS, FIELDS};
 use lasthop_sim::{FLOW_METRICS, LINK_METRICS, RLC_METRICS};
 
-/// Leading columns of `run --format csv`. In `compare` and `results`, columns with the varied keys precede these.
+/// Leading columns of `run --format csv`. In `compare` and `results`, the columns of the varied keys precede these
+/// columns.
 const FIRST: &[(&str, &str)] = &[
     ("flow", "name of the flow"),
     ("run", "number of the repetition, from 1; `results` has none"),
     ("seed", "seed of the repetition; equal seeds give equal losses"),
 ];
 
-/// Fields of JSON objects, with their meanings.
+/// Fields of JSON objects, each with its meaning.
 const OBJECTS: &[(&str, &str)] = &[
     ("flow", "name of the flow; null for all flows together"),
     ("class", "name of a class: the replicas of [flow.NAME] together"),
@@ -44,7 +45,7 @@ const OBJECTS: &[(&str, &str)] = &[
     ("difference_percent", "compare, metric: difference in per cent of the baseline"),
 ];
 
-/// Leading columns of samples, then the columns of each link direction.
+/// Columns of samples: the first two columns of each row, then the columns of each link direction.
 const SAMPLES: &[(&str, &str)] = &[
     ("time_s", "virtual time, s"),
     ("flow", "name of the flow"),
@@ -54,7 +55,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("LINK.down.lost_packets", "packets lost so far in this direction, for any reason"),
 ];
 
-/// All columns and fields, grouped by output.
+/// Returns all columns and fields, grouped by output.
 pub fn sections() -> Vec<ReferenceSection> {
     let together = summary::AGGREGATE_METRICS.iter().map(|(name, _, doc)| (*name, *doc));
     let samples = SAMPLES.iter().copied().take(2);

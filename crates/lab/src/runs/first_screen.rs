@@ -1,4 +1,4 @@
-//! First screen of a run's report: a sentence, four numbers, and figures of goodput and queues.
+//! First screen of a run's report: a sentence, at most four numbers, and figures of goodput and queues.
 
 use super::completion::Completion;
 use super::glance::Glance;
@@ -11,7 +11,7 @@ use crate::stats::Estimate;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 
-/// First screen of a run; `outcomes` are its independent repetitions.
+/// Returns the first screen of a run. `outcomes` are the independent repetitions.
 pub(super) fn of(scenario: &Scenario, runs: &Runs, outcomes: &[Outcome]) -> FirstScreen {
     FirstScreen {
         sentence: Glance::of(scenario, outcomes).sentence,
@@ -20,15 +20,15 @@ pub(super) fn of(scenario: &Scenario, runs: &Runs, outcomes: &[Outcome]) -> Firs
     }
 }
 
-/// Figures of goodput and of queues in the first repetition; figures without points are left out.
+/// Returns the figures of goodput and queues in the first repetition. A figure without points is omitted.
 pub fn figures(scenario: &Scenario, runs: &Runs) -> Vec<Figure> {
     let mut queues = document::queues(scenario, &runs.samples.queues);
-    // The plot draws the first curve as a solid line: the queue that is longest on average.
+    // The plot draws the first curve as a solid line. The first curve is the queue that is longest on average.
     let sum = |curve: &Curve| curve.points.iter().map(|point| point.y).sum::<f64>();
     queues.curves.sort_by(|one, other| sum(other).total_cmp(&sum(one)));
     let mut all = vec![document::goodput(scenario, &runs.samples.flows), queues];
     all.retain(|figure| figure.curves.iter().any(|curve| !curve.points.is_empty()));
-    // Both figures have the same time axis.
+    // The figures of goodput and queues get the same time axis.
     let points = all.iter().flat_map(|figure| &figure.curves).flat_map(|curve| &curve.points);
     let end = points.map(|point| point.x).fold(0.0, f64::max);
     all.iter_mut().for_each(|figure| figure.x_range = Some([0.0, end]));
@@ -76,8 +76,9 @@ fn goodput(outcomes: &[Outcome], metric: &FlowMetric) -> Option<Tile> {
     Some(tile(&words, &estimate_by(outcomes, |outcome| measure::of_all_flows(outcome, metric))?, unit))
 }
 
-/// Tile with the median completion time; `None` unless every flow is a finite transfer. The tile shows the mean of the
-/// repetitions' medians. If a repetition has no median, the tile shows the median over all transfers.
+/// Returns a tile with the median completion time. Returns `None` unless every flow is a finite transfer. The tile
+/// shows the mean of the repetitions' medians. If some repetition has no median, the tile shows the median over all
+/// transfers.
 fn completion(outcomes: &[Outcome]) -> Option<Tile> {
     let is_finite =
         |flow: &FlowOutcome| flow.exchanges.is_none() && Completion::of([flow].into_iter()).is_some();
@@ -131,8 +132,8 @@ mod tests {
         let [goodput, queues] = &screen.figures[..] else { panic!("two figures") };
         assert_eq!((&*goodput.y_label, &*queues.y_label), ("kbit/s", "packets"));
         assert!(goodput.x_range.is_some() && goodput.x_range == queues.x_range);
-        // The queue of data packets at the bottleneck is longer than that of ACKs, so that its curve is the
-        // first.
+        // The bottleneck's queue of data packets is longer than its queue of ACKs. The data queue is therefore the
+        // first curve.
         assert_eq!(queues.curves[0].name, "path down");
         assert!(screen.sentence.starts_with("bulk delivers "), "{}", screen.sentence);
     }
@@ -143,7 +144,7 @@ mod tests {
         let whole = screen(&format!("{path}100kB"));
         assert_eq!((labels(&whole)[0], &*whole.tiles[0].unit), ("completion time", "s"));
         assert!(whole.tiles[0].value.contains(" ± "), "{:?}", whole.tiles[0]);
-        // 100 MB need 400 s at 2 Mbit/s, so that no transfer completes.
+        // At 2 Mbit/s, 100 MB need 400 s, so that no transfer completes within 10 s.
         let cut = screen(&format!("{path}100MB"));
         assert_eq!((labels(&cut)[0], &*cut.tiles[0].value), ("completion time, 0 of 3 completed", "> 10"));
     }

@@ -1,4 +1,4 @@
-//! First screen of a run: a sentence, the metrics that matter, and a short table of links.
+//! First screen of a run in the terminal: a sentence, the most important metrics, and a short table of links.
 
 use super::classes;
 use super::completion::COMPLETED;
@@ -17,8 +17,8 @@ use lasthop_sim::{FLOW_METRICS, Outcome};
 /// Largest number of metrics in the table.
 const MAX_ROWS: usize = 10;
 
-/// Metrics of the first screen, in the order of importance. A run shows each metric that is not zero; a comparison
-/// shows each metric that differs between cases.
+/// Metrics of the first screen, in the order of importance. A run shows the metrics that are not zero. A comparison
+/// shows the metrics that differ between cases.
 pub const METRICS: [&str; 17] = [
     "goodput_kbps",
     COMPLETED,
@@ -41,22 +41,23 @@ pub const METRICS: [&str; 17] = [
 
 /// First screen of a run.
 pub struct Glance {
-    /// Sentence with the delivered rate, the main limit and the busiest link.
+    /// Sentence with the delivered rate, the main limit of the sender, and the busiest link.
     pub sentence: String,
-    /// Table with at most ten metrics as rows.
+    /// Table with one row for each of at most ten metrics, and the numbers of all flows together.
     pub flows: Table,
-    /// Table with a row for each class of flows, if there are several classes and one has several flows.
+    /// Table with one row for each class of flows. `None` unless several classes exist and at least one class has
+    /// several flows.
     pub classes: Option<Table>,
-    /// Table with completion times by size, if the sizes of the transfers differ.
+    /// Table with completion times for each size class. `None` if the transfers have similar sizes.
     pub sizes: Option<Table>,
-    /// Table with the busiest link directions as rows.
+    /// Table with the busiest link directions as rows. `None` if no repetition was run.
     pub links: Option<Table>,
-    /// Line that counts the metrics that are not shown.
+    /// Line that states how many metrics are not shown.
     pub more: String,
 }
 
 impl Glance {
-    /// The first screen of these repetitions.
+    /// Returns the first screen of these repetitions.
     pub fn of(scenario: &Scenario, outcomes: &[Outcome]) -> Glance {
         let rows = Rows::of(outcomes);
         let (mut shown, mut zero, mut further): (Vec<Row>, usize, usize) = (Vec::new(), 0, 0);
@@ -86,7 +87,7 @@ impl Glance {
     }
 }
 
-/// Table with the numbers that the user chose, as rows.
+/// Returns a table with one row for each number that the user chose.
 pub fn chosen(outcomes: &[Outcome], chosen: &[Quantity]) -> Table {
     let rows = Rows::of(outcomes);
     let cells = chosen.iter().flat_map(|quantity| match quantity {
@@ -112,8 +113,8 @@ fn more(zero: usize, further: usize) -> String {
     }
 }
 
-/// Sentence such as `bulk delivers 1915 ± 12 kbit/s, limited by cwnd for 98 % of the time; wireless.down is utilised to
-/// 99 %.`
+/// Returns a sentence such as `bulk delivers 1915 ± 12 kbit/s, limited by cwnd for 98 % of the time; wireless.down is
+/// utilised to 99 %.`
 fn sentence(scenario: &Scenario, outcomes: &[Outcome], rows: &Rows<'_>) -> String {
     let flows: usize = rows.groups.iter().map(|group| group.flows.len()).sum();
     let goodput = if flows == 1 {

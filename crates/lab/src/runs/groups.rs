@@ -1,4 +1,4 @@
-//! Columns of a table of flows: one for each flow, or one for the replicas of a flow.
+//! Columns of a table of flows. A column shows one flow, or the replicas of one flow.
 
 use super::classes::class_of;
 use super::completion::Completion;
@@ -7,21 +7,21 @@ use crate::repeat::estimate_by;
 use crate::stats::Estimate;
 use lasthop_sim::{FlowMetric, FlowOutcome, Outcome};
 
-/// Largest number of columns. With more flows, a table shows only their mean.
+/// Largest number of columns. With more groups of flows, a table has one column with the mean over all flows.
 const MAX_COLUMNS: usize = 4;
 
-/// Flows that share a column.
+/// Flows that share a column of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Heading: name of the flow, or `web (mean of 20)`.
+    /// Heading of the column: name of the flow, or a text such as `web (mean of 20)`.
     pub label: String,
-    /// Indices of the flows.
+    /// Indices of the flows in the outcome.
     pub flows: Vec<usize>,
 }
 
 impl Group {
-    /// Groups of the flows of an outcome: the replicas `NAME.1`, `NAME.2` … of a flow together. If there are too many
-    /// groups for a table, all flows are one group.
+    /// Returns the groups of an outcome's flows. The replicas `NAME.1`, `NAME.2` … of a flow form one group. If the
+    /// groups are too many for a table, all flows form one group.
     pub fn of(outcome: &Outcome) -> Vec<Group> {
         let names: Vec<&str> = outcome.flows.iter().map(|flow| flow.name.as_str()).collect();
         let mut groups: Vec<Group> = Vec::new();
@@ -44,17 +44,17 @@ impl Group {
         groups
     }
 
-    /// Mean of a metric over the group's flows, then over repetitions.
+    /// Returns the mean over repetitions of a metric that is averaged over the group's flows.
     pub fn estimate(&self, outcomes: &[Outcome], metric: &FlowMetric) -> Option<Estimate> {
         estimate_by(outcomes, |outcome| self.mean(outcome, metric.of))
     }
 
-    /// Mean of a number over those flows of the group in which the number is defined.
+    /// Returns the mean of a number over the group's flows. Flows in which the number is undefined are omitted.
     pub fn mean(&self, outcome: &Outcome, of: impl Fn(&FlowOutcome) -> Option<f64>) -> Option<f64> {
         measure::mean(self.of_outcome(outcome).filter_map(of))
     }
 
-    /// Completions of the group's transfers.
+    /// Returns the completions of the group's finite transfers.
     pub fn completion(&self, outcomes: &[Outcome]) -> Option<Completion> {
         Completion::of(outcomes.iter().flat_map(|outcome| self.of_outcome(outcome)))
     }

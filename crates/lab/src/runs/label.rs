@@ -1,6 +1,6 @@
-//! Names of metrics in sentences and on axes.
+//! Names of metrics in sentences and as axis labels.
 
-/// Endings of metrics' names, and the units for which they stand.
+/// Suffixes of metric names, each with the unit that the suffix stands for.
 const UNITS: [(&str, &str); 6] = [
     ("_kbps", "kbit/s"),
     ("_per_s", "per s"),
@@ -9,10 +9,11 @@ const UNITS: [(&str, &str); 6] = [
     ("_pct", "%"),
     ("_s", "s"),
 ];
-/// Parts of metric names that are abbreviations, and how labels spell them.
+/// Words in metric names that are abbreviations, each with its spelling in labels.
 const ABBREVIATIONS: [(&str, &str); 4] = [("rtt", "RTT"), ("srtt", "SRTT"), ("acks", "ACKs"), ("rlc", "RLC")];
 
-/// Words and unit of a metric: `mean RTT` and `ms` for `mean_rtt_ms`. The unit of a count or a share is empty.
+/// Returns the words and the unit of a metric: `mean RTT` and `ms` for `mean_rtt_ms`. The unit of a count or a share is
+/// empty.
 pub fn words(name: &str) -> (String, &'static str) {
     let unit = UNITS.iter().find_map(|(ending, unit)| Some((name.strip_suffix(ending)?, *unit)));
     let (name, unit) = unit.unwrap_or((name, ""));
@@ -20,7 +21,7 @@ pub fn words(name: &str) -> (String, &'static str) {
     (name.split('_').map(word).collect::<Vec<_>>().join(" "), unit)
 }
 
-/// Label of an axis: `mean RTT, ms`.
+/// Returns the label of an axis: `mean RTT, ms`.
 pub fn axis(name: &str) -> String {
     match words(name) {
         (words, "") => words,

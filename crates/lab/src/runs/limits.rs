@@ -1,4 +1,4 @@
-//! Lines that show what limits the rate of each flow, and a hint about long queues.
+//! Lines that state the limits of each flow's rate, and a hint about long queues.
 
 use super::measure;
 use super::number::plain;
@@ -6,15 +6,16 @@ use crate::repeat::estimate_by;
 use lasthop_scenario::{Flow, Scenario};
 use lasthop_sim::{FlowOutcome, Outcome};
 
-/// Largest number of TCP flows with a line for each. With more flows, one line shows the mean over all flows.
+/// Largest number of TCP flows for which each flow has a line. With more TCP flows, one line shows the mean over all
+/// TCP flows.
 const MAX_LINES: usize = 4;
-/// A hint about long queues is given if the mean RTT is at least this many times the smallest RTT.
+/// Smallest ratio of the mean RTT to the smallest RTT for which the hint about long queues is given.
 const BLOATED: f64 = 5.0;
-/// Smallest share of time that a line shows, %.
+/// Smallest share of time that a line shows, %. Limits with a smaller share are omitted.
 const SHOWN: f64 = 0.5;
 
-/// Returns lines such as `bulk is limited by: receive window 98 %, cwnd 2 %`, one for each TCP flow, then a hint if a
-/// queue is long.
+/// Returns lines such as `bulk is limited by: receive window 98 %, cwnd 2 %`. Each TCP flow has one line. If a queue is
+/// long, the last line is a hint.
 pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
     let flows = || tcp_flows(scenario);
     let count = flows().count();
@@ -28,13 +29,13 @@ pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
     lines
 }
 
-/// A hint if packets of a TCP flow wait long in a queue.
+/// Returns a hint if packets of a TCP flow wait long in a queue.
 pub fn hint(scenario: &Scenario, outcomes: &[Outcome]) -> Option<String> {
     tcp_flows(scenario).find_map(|(index, flow)| queue_hint(outcomes, index, flow))
 }
 
-/// Name of the limit that applies for the longest time, and its share of the time, %. Shares are means over all TCP
-/// flows.
+/// Returns the name of the limit that applies for the longest time, and its share of the time, %. Shares are means over
+/// all TCP flows.
 pub fn longest(scenario: &Scenario, outcomes: &[Outcome]) -> Option<(&'static str, f64)> {
     let share = |of: FlowValue| {
         measure::mean(tcp_flows(scenario).filter_map(|(index, _)| mean(outcomes, index, of))).unwrap_or(0.0)
@@ -64,7 +65,7 @@ fn line(name: &str, of_flow: impl Fn(FlowValue) -> Option<f64>) -> Option<String
     for (limit, of) in LIMITS {
         shares.push((limit, of_flow(of)?));
     }
-    // The remaining time of a flow is its handshake.
+    // The handshake takes the remaining time of a flow.
     shares.push(("handshake", 100.0 - shares.iter().map(|(_, share)| share).sum::<f64>()));
     shares.retain(|(_, share)| *share >= SHOWN);
     shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -107,14 +108,14 @@ mod tests {
     fn the_line_says_what_limits_most_first() {
         let small = [("receiver.window.size", "20000 bytes"), ("duration", "20 s")];
         let lines = of("profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets", &small);
-        // The handshake takes 0.5 % of the time; cwnd is the limit for one or two round trips.
+        // The handshake takes 0.5 % of the time. Cwnd is the limit for one or two RTTs.
         assert!(lines[0].starts_with("bulk is limited by: receive window 99 %, cwnd 1 %"), "{lines:?}");
         assert_eq!(lines.len(), 1, "{lines:?}");
     }
 
     #[test]
     fn a_long_queue_is_told() {
-        // A full queue delays packets by one second at 10 Mbit/s; without queueing the round trip takes 20 ms.
+        // A full queue delays packets by one second at 10 Mbit/s. Without queueing, the RTT is 20 ms.
         let lines = of("profile=plain,rate=10Mbit/s,rtt=20ms,queue=833packets,duration=60s", &[]);
         assert!(lines.iter().any(|line| line.contains("wait long in a queue")), "{lines:?}");
         let lines = of("profile=plain,rate=10Mbit/s,rtt=20ms,queue=17packets,duration=60s", &[]);

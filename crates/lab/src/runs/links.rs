@@ -1,4 +1,4 @@
-//! Tables and JSON objects of links: traffic in each direction, and RLC counters.
+//! Tables and JSON objects of links: traffic in each direction, and counters of RLC.
 
 use super::number::with_interval;
 use super::summary::value;
@@ -8,12 +8,14 @@ use crate::stats::Estimate;
 use lasthop_sim::{LINK_METRICS, LinkMetric, LinkOutcome, Outcome, RLC_METRICS};
 use serde_json::{Map, Value, json};
 
-/// Largest number of link directions in a table. If there are more, the table shows the busiest.
+/// Largest number of link directions in a table. If the links have more directions, the table shows the busiest
+/// directions.
 const MAX_COLUMNS: usize = 4;
 
 type LinkValue<'a> = &'a dyn Fn(&LinkOutcome, usize) -> Option<f64>;
 
-/// Tables with metrics as rows and link directions as columns: first traffic, then RLC counters if any link has RLC.
+/// Returns tables with metrics as rows and link directions as columns. The first table shows the traffic. If any link
+/// has RLC, the second table shows the RLC counters.
 pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     let Some(first) = outcomes.first() else { return Vec::new() };
     let (all, busiest) = (directions(first).len(), busiest(outcomes));
@@ -26,7 +28,8 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     for metric in LINK_METRICS {
         let of: LinkValue<'_> = &|link, side| (metric.of)(&link.traffic[side]);
         let numbers = of_each(outcomes, &busiest, of);
-        // The sum of losses is always shown. The losses for a single reason are shown only if they are not 0.
+        // The sum of losses is always shown. The losses for a single reason are shown only if they are above 0 in some
+        // direction.
         let is_reason = metric.name.starts_with("lost_") && metric.name != "lost_packets";
         if !is_reason || numbers.iter().flatten().any(|number| number.mean > 0.0) {
             carried.push((metric.name, metric.doc, numbers));
@@ -46,7 +49,7 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     tables
 }
 
-/// Short table with link directions as rows. The caption is empty if the table has all directions.
+/// Returns a short table with link directions as rows. The caption is empty if the table has all directions.
 pub fn glance(outcomes: &[Outcome]) -> Option<Table> {
     let first = outcomes.first()?;
     let (all, busiest) = (directions(first).len(), busiest(outcomes));
@@ -71,19 +74,19 @@ pub fn glance(outcomes: &[Outcome]) -> Option<Table> {
     })
 }
 
-/// Name and utilisation, %, of the link direction that is used most.
+/// Returns the name and the utilisation, %, of the link direction with the highest utilisation.
 pub fn busiest_link(outcomes: &[Outcome]) -> Option<(String, Estimate)> {
     let used = |direction: DirectionColumn| {
         let share = |link: &LinkOutcome, side: usize| (metric("utilisation_pct")?.of)(&link.traffic[side]);
         Some((direction.estimate(outcomes, share)?, direction.name))
     };
     let all = directions(outcomes.first()?).into_iter().filter_map(used);
-    // If several directions are equal, the first of them is chosen.
+    // If several directions have the highest utilisation, the first of these directions is selected.
     let (used, name) = all.reduce(|best, one| if one.0.mean > best.0.mean { one } else { best })?;
     Some((name, used))
 }
 
-/// Headings and metrics of the short table.
+/// Columns of the short table: heading, and name of the metric.
 const GLANCE: [(&str, &str); 5] = [
     (CARRIED, "carried_kbps"),
     ("used, %", "utilisation_pct"),
@@ -92,14 +95,15 @@ const GLANCE: [(&str, &str); 5] = [
     ("lost packets", "lost_packets"),
 ];
 
-/// Heading of the column that a narrow terminal may leave out, because its number follows from the utilisation.
+/// Heading of the carried rate's column. A narrow terminal may omit this column because the carried rate follows from
+/// the utilisation.
 pub const CARRIED: &str = "carried, kbit/s";
 
 fn metric(name: &str) -> Option<&'static LinkMetric> {
     LINK_METRICS.iter().find(|metric| metric.name == name)
 }
 
-/// One JSON object for each link direction, whose field `link` names the direction, such as `wireless.down`.
+/// Returns one JSON object for each link direction. The field `link` names the direction, such as `wireless.down`.
 pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
     let Some(first) = outcomes.first() else { return Vec::new() };
     let object = |direction: &DirectionColumn| {
@@ -173,8 +177,8 @@ fn of_each(outcomes: &[Outcome], directions: &[DirectionColumn], of: LinkValue<'
     directions.iter().map(|direction| direction.estimate(outcomes, of)).collect()
 }
 
-/// Table with one row for each metric: name, a number for each direction, and description. Rows without numbers are
-/// left out.
+/// Returns a table with one row for each metric: name, one number for each direction, and description. Rows without any
+/// number are omitted.
 fn table(
     caption: String,
     directions: &[DirectionColumn],

@@ -3,30 +3,30 @@
 use super::classes;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 
-/// Payload delivered by all flows divided by the run's duration, kbit/s. The goodput of a single flow covers only the
-/// flow's lifetime, so that the sum of goodputs may exceed the rates of the links.
+/// Returns the payload delivered by all flows divided by the run's duration, kbit/s. The goodput of a single flow
+/// covers only the flow's lifetime. The sum of such goodputs may therefore exceed the rates of the links.
 pub fn total_goodput_kbps(outcome: &Outcome) -> Option<f64> {
     total_goodput_of(outcome.flows.iter(), outcome.duration_s)
 }
 
-/// Payload delivered by these flows divided by the run's duration, kbit/s.
+/// Returns the payload delivered by these flows divided by the run's duration, kbit/s.
 pub fn total_goodput_of<'f>(flows: impl Iterator<Item = &'f FlowOutcome>, duration_s: f64) -> Option<f64> {
     let bytes: u64 = flows.map(|flow| flow.delivered_bytes).sum();
     (duration_s > 0.0).then(|| bytes as f64 * 8.0 / duration_s / 1e3)
 }
 
-/// Jain's index of TCP flows with overlapping lifetimes (Jain, Chiu, Hawe, DEC-TR-301, 1984): 1 if all flows have equal
-/// allocations, 1/n if one of n flows has everything.
+/// Returns Jain's index of TCP flows with overlapping lifetimes (Jain, Chiu, Hawe, DEC-TR-301, 1984). The index is 1 if
+/// all flows have equal allocations. The index is 1/n if one of n flows receives everything.
 ///
-/// The allocation of a flow is the number of its bytes while other flows were active, divided by its fair
-/// share during that time ([`lasthop_sim::ConcurrentShare`]). The index weights each allocation by the flow's
-/// fair share. If all flows have the same lifetime, the result is Jain's index of their goodputs. `None` if
-/// no two flows overlap or no flow delivers data.
+/// The allocation of a flow is the number of bytes that the flow delivers while other flows are active, divided by its
+/// fair share in that time ([`lasthop_sim::ConcurrentShare`]). The index weights each allocation by the flow's fair
+/// share. If all flows have the same lifetime, the result is Jain's index of their goodputs. Returns `None` if no two
+/// flows overlap or no flow delivers data.
 pub fn fairness(outcome: &Outcome) -> Option<f64> {
     fairness_of(outcome.flows.iter())
 }
 
-/// Jain's index of these flows, as [`fairness`].
+/// Returns Jain's index of these flows, computed as in [`fairness`].
 pub fn fairness_of<'f>(flows: impl Iterator<Item = &'f FlowOutcome>) -> Option<f64> {
     let (mut got, mut fair, mut squares) = (0.0, 0.0, 0.0);
     for share in flows.map(|flow| flow.share).filter(|share| share.fair_bytes > 0.0) {
@@ -38,18 +38,19 @@ pub fn fairness_of<'f>(flows: impl Iterator<Item = &'f FlowOutcome>) -> Option<f
     (squares > 0.0).then(|| got * got / (fair * squares))
 }
 
-/// Mean of a metric over the flows in which the metric is defined.
+/// Returns the mean of a metric over the flows in which the metric is defined.
 pub fn mean_of_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     mean(outcome.flows.iter().filter_map(metric.of))
 }
 
-/// Mean of the values; `None` if there are none.
+/// Returns the mean of the values. Returns `None` if `values` is empty.
 pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let values: Vec<f64> = values.collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Value of a metric over all flows: the total for goodput, the mean for all other metrics.
+/// Returns the value of a metric over all flows. For goodput, the value is the total over all flows. For any other
+/// metric, the value is the mean over all flows.
 pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     if std::ptr::eq(metric, &FLOW_METRICS[0]) && outcome.flows.len() > 1 {
         total_goodput_kbps(outcome)
@@ -58,10 +59,9 @@ pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     }
 }
 
-/// Mean completion time of the finite transfers of all flows, or of the flow or class `flow`, s. The time of
-/// a transfer counts at most up to the end of its run. If the same transfer can be observed only for a
-/// shorter time in `other`, the shorter time is the limit. The time of a request is limited only by the end
-/// of its run.
+/// Returns the mean completion time of finite transfers, s. The transfers are those of all flows, or of the flow or
+/// class `flow`. A transfer's time counts at most up to the end of its run. If `other` can observe the same transfer
+/// only for a shorter time, the shorter time is the limit. The time of a request is limited only by the end of its run.
 pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
     let times = outcome
         .flows
@@ -91,8 +91,8 @@ mod tests {
         lasthop_sim::run(&Draft::parse(text, "test").unwrap().check().unwrap(), 1)
     }
 
-    /// A scenario of 20 s with two parallel links of 20 Mbit/s. On each link, a short transfer starts every half
-    /// second.
+    /// Returns a scenario of 20 s with two parallel links of 20 Mbit/s. On each link, a short transfer starts every 500
+    /// ms.
     fn short_flows() -> String {
         let mut text = String::from("title = \"two links\"\nduration = \"20 s\"\n");
         for link in ["one", "two"] {
@@ -113,7 +113,7 @@ mod tests {
         assert!(outcome.flows.iter().all(|flow| flow.account.completed.is_some()));
         let total = total_goodput_kbps(&outcome).unwrap();
         assert!((total - 78.0 * 300_000.0 * 8.0 / 20.0 / 1e3).abs() < 1e-6, "{total}");
-        // The sum of goodputs over the lifetimes of single flows exceeds the rates of the links.
+        // The sum of goodputs over the lifetimes of the single flows exceeds the sum of the link rates.
         let goodputs: f64 = outcome.flows.iter().map(|flow| flow.goodput_kbps()).sum();
         assert!(goodputs > 40_000.0, "{goodputs}");
         for link in &outcome.links {
@@ -122,7 +122,7 @@ mod tests {
                 (metric.of)(&link.traffic[0]).unwrap()
             };
             assert!((number("payload_kbps") - total / 2.0).abs() < 1e-6);
-            // Headers add at least 40 bytes to the payload of 1460 bytes. The rate of the link is 20 Mbit/s.
+            // Headers add at least 40 bytes to each payload of 1460 bytes. The rate of the link is 20 Mbit/s.
             assert!(number("carried_kbps") > 1.027 * total / 2.0 && number("carried_kbps") < 20_000.0);
             assert!((number("utilisation_pct") - number("carried_kbps") / 200.0).abs() < 1e-9);
         }
@@ -130,8 +130,8 @@ mod tests {
 
     #[test]
     fn a_link_is_never_used_by_more_than_all_of_it() {
-        // At the end, the unlimited queue holds packets that need seconds to drain. These undelivered packets
-        // must not count as carried.
+        // At the end of the run, the unlimited queue holds packets whose transmission would take seconds. These
+        // undelivered packets must not count as carried.
         let text = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=unlimited,duration=10s";
         let mut draft = Draft::load(text).unwrap();
         draft.set("flow.bulk.receiver.window", "{ kind = \"buffer\", size = \"64 MiB\" }").unwrap();
@@ -167,15 +167,19 @@ mod tests {
         let apart = run(&(path.to_owned()
             + &flow("one", "0 s", "transfer = \"1 MB\"")
             + &flow("two", "10 s", "transfer = \"1 MB\"")));
-        assert_eq!(fairness(&apart), None, "each flow takes about 1 s and they start 10 s apart: no overlap");
-        // The second flow starts at 16 s, so that two flows share the last 4 of 20 s. Goodputs over lifetimes would
-        // give a lower index than the bytes in the shared time.
+        assert_eq!(
+            fairness(&apart),
+            None,
+            "the flows must not overlap: each takes about 1 s, and the starts are 10 s apart"
+        );
+        // The second flow starts at 16 s, so that the two flows overlap in the last 4 s of the 20 s. The index computed
+        // from goodputs over lifetimes would be lower than the index computed from the bytes in the shared time.
         let late = run(&(path.to_owned() + &flow("one", "0 s", "") + &flow("two", "16 s", "")));
         let shares: Vec<f64> = late.flows.iter().map(|flow| flow.share.bytes as f64).collect();
         assert!((fairness(&late).unwrap() - jain(&shares)).abs() < 1e-9);
         let together: f64 = shares.iter().sum();
         assert!(together > 0.9 * 4e6 && together < 4e6, "{together}");
         let fair: f64 = late.flows.iter().map(|flow| flow.share.fair_bytes).sum();
-        assert!((fair - together).abs() < 1e-3, "fair shares add up to the delivered bytes");
+        assert!((fair - together).abs() < 1e-3, "the sum of the fair shares must equal the delivered bytes");
     }
 }

@@ -1,16 +1,25 @@
-//! Repetitions of one scenario, and presentation of the results.
+//! Repetitions of one scenario, and output of the results.
 //!
-//! * [`begin`]: runs all repetitions and observes the first one over time; [`clock`]: virtual time of runs in progress.
-//! * [`glance`]: the first screen. [`summary`]: means of flows as a table and JSON, by [`groups`] of flows; [`links`]:
-//!   means of links.
-//! * [`classes`]: numbers of the replicas of a flow together.
-//! * [`completion`]: completion times, with transfers that were cut off; [`distribution`]: distribution of completion
-//!   times.
-//! * [`csv`]: all repetitions and samples of the first as CSV; [`fields`]: descriptions of columns and fields.
-//! * [`document`]: the report; [`first_screen`]: the report's beginning; [`sequence`]: recorded segments in a report.
-//! * [`limits`]: limits of each flow's rate; [`random`]: detection of scenarios whose repetitions are all equal.
-//! * [`number`]: formats of means and intervals; [`label`]: names of metrics; [`measure`]: numbers of several flows
-//!   together.
+//! * [`begin`]: runs all repetitions, and observes the first repetition over time.
+//! * [`clock`]: virtual time of runs in progress.
+//! * [`glance`]: first screen in the terminal.
+//! * [`summary`]: means of flows as a table and as JSON.
+//! * [`groups`]: flows that share a column of a table.
+//! * [`links`]: means of links.
+//! * [`classes`]: numbers of each class of flows. A class contains all replicas of a flow.
+//! * [`completion`]: completion times, including transfers that the run's end cuts off.
+//! * [`distribution`]: distribution of completion times.
+//! * [`sizes`]: completion times of transfers of similar size.
+//! * [`csv`]: all repetitions, and samples of the first repetition, as CSV.
+//! * [`fields`]: descriptions of columns and fields.
+//! * [`document`]: the report.
+//! * [`first_screen`]: the first screen of the report.
+//! * [`sequence`]: recorded segments in a report.
+//! * [`limits`]: limits of each flow's rate.
+//! * [`random`]: detection of scenarios whose repetitions are all equal.
+//! * [`number`]: formats of means and intervals.
+//! * [`label`]: names of metrics.
+//! * [`measure`]: numbers of several flows together.
 
 pub mod classes;
 pub mod clock;
@@ -46,11 +55,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Repetitions of a scenario.
 #[derive(Default)]
 pub struct Runs {
-    /// Outcomes of the repetitions, whose seeds are `seed`, `seed + 1` …
+    /// Outcomes of the repetitions. The seeds of the repetitions are `seed`, `seed + 1` …
     pub outcomes: Vec<Outcome>,
-    /// Samples of the first repetition, if requested.
+    /// Samples of the first repetition. Empty if no samples were requested.
     pub samples: Samples,
-    /// Segments of the first repetition by flow, if requested.
+    /// Segments of the first repetition, one entry for each recorded flow. Empty if no recording was requested.
     pub segments: Vec<Segments>,
 }
 
@@ -58,22 +67,23 @@ pub struct Runs {
 pub struct Repetition {
     /// Outcome of the run.
     pub outcome: Outcome,
-    /// Observations, if any were requested.
+    /// Observations of the run. `None` if no observation was requested.
     pub observations: Option<Observations>,
-    /// Whether the run reached its end. If not, the outcome covers the time until the user ended the run.
+    /// Whether the run reached its end. If not, the outcome covers the time until the user stopped the run.
     pub is_whole: bool,
 }
 
 /// Observations of a run.
 pub struct Observations {
-    /// Samples of flows and queues over time, if requested.
+    /// Samples of flows and queues over time. Empty if no samples were requested.
     pub samples: Samples,
-    /// Observers that watched the run, with their records.
+    /// Observers of the run, with the data that they recorded.
     pub observers: Vec<Box<dyn Observer>>,
 }
 
 impl Observations {
-    /// Removes the segment recorders, which are the last observers, and returns the segments that they recorded.
+    /// Removes the segment recorders from the observers and returns the recorded segments. The recorders must be the
+    /// last observers.
     pub fn segments(&mut self) -> Vec<Segments> {
         let is_recorder = |one: &dyn Observer| (one as &dyn Any).is::<SegmentRecorder>();
         let first = self.observers.iter().position(|one| is_recorder(one.as_ref()));
@@ -85,12 +95,12 @@ impl Observations {
 }
 
 impl Repetition {
-    /// Runs a scenario once, and observes the run if `observation` requests anything.
+    /// Runs a scenario once. Observes the run if `observation` requests anything.
     pub fn run(scenario: &Scenario, seed: u64, observation: Observation) -> Repetition {
         Repetition::run_by(&VirtualClock::default(), scenario, seed, observation)
     }
 
-    /// As [`Repetition::run`]; `clock` shows the progress and can end the run early.
+    /// Does the same as [`Repetition::run`]. In addition, `clock` shows the progress and can end the run early.
     pub fn run_by(
         clock: &VirtualClock,
         scenario: &Scenario,
@@ -107,11 +117,11 @@ impl Repetition {
     }
 }
 
-/// Starts `runs` repetitions (at least one) on `threads` threads (`None`: one per core). The first repetition is
-/// observed over time; link delays are measured in every repetition.
+/// Starts `runs` repetitions (at least one) on `threads` threads (`None`: one thread for each core). Only the first
+/// repetition is observed as `observation` requests. Link delays are measured in every repetition.
 ///
 /// # Errors
-/// If the system provides no thread.
+/// Fails if the system provides no thread.
 pub fn begin(
     scenario: &Arc<Scenario>,
     runs: u32,
@@ -122,7 +132,7 @@ pub fn begin(
     begin_sampled(scenario, runs, seed, observation, false, threads)
 }
 
-/// Does the same as [`begin`]; with `samples_all`, every repetition is sampled over time.
+/// Does the same as [`begin`]. In addition, every repetition is sampled over time if `samples_all` is set.
 pub fn begin_sampled(
     scenario: &Arc<Scenario>,
     runs: u32,

@@ -3,11 +3,11 @@
 use crate::change::PercentChange;
 use crate::stats::Estimate;
 
-/// Mean and half width as `1915 ± 12`. The half width has two significant digits, and the mean has as many
-/// decimals as the half width. After a single repetition, the text is only the mean.
+/// Formats the mean and the half width of the interval as `1915 ± 12`. The half width has two significant digits, and
+/// the mean has as many decimals as the half width. If only one repetition ran, the text is only the mean.
 pub fn with_interval(estimate: &Estimate) -> String {
     let Some(half) = estimate.half_width() else { return plain(estimate.mean) };
-    // A half width within the rounding error of sums counts as zero.
+    // A half width smaller than the rounding error of sums counts as zero.
     let decimals = if half > 1e-12 * estimate.mean.abs() {
         (1 - magnitude(half)).clamp(0, 9) as usize
     } else {
@@ -16,23 +16,23 @@ pub fn with_interval(estimate: &Estimate) -> String {
     format!("{} ± {half:.decimals$}", fixed(estimate.mean, decimals))
 }
 
-/// Difference with a sign: `+12.3 ± 1.5`.
+/// Formats a difference with its sign: `+12.3 ± 1.5`.
 pub fn signed(estimate: &Estimate) -> String {
     let text = with_interval(estimate);
     let is_negative_or_zero = text.starts_with('-') || text.starts_with("0 ");
     if is_negative_or_zero { text } else { format!("+{text}") }
 }
 
-/// Change in per cent with its asymmetric interval: `+198 (+92 to +420)`, or `+198 (no bound)` if the baseline may be
-/// zero. With a single pair of repetitions, the text is only the change.
+/// Formats a change in per cent with its asymmetric interval: `+198 (+92 to +420)`. If the baseline may be zero, the
+/// text is `+198 (no bound)`. With a single pair of repetitions, the text is only the change.
 pub fn change(change: &PercentChange) -> String {
     let with_sign = |value: f64, decimals: usize| {
         let text = fixed(value, decimals);
         let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
         if is_zero || text.starts_with('-') { text } else { format!("+{text}") }
     };
-    // With an interval, its half width has two significant digits, and the change has as many decimals as the
-    // half width. Without an interval, the change has three significant digits.
+    // If the change has an interval, the half width of the interval gets two significant digits, and the change gets as
+    // many decimals. Without an interval, the change has three significant digits.
     let (half, digits) = match change.ci95 {
         Some([low, high]) if high - low > 1e-9 => ((high - low) / 2.0, 1),
         _ => (change.percent.abs(), 2),
@@ -48,7 +48,7 @@ pub fn change(change: &PercentChange) -> String {
     }
 }
 
-/// Integers with all digits, other numbers with five significant digits.
+/// Formats an integer with all digits, and any other number with five significant digits.
 pub fn plain(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -68,7 +68,7 @@ fn magnitude(value: f64) -> i32 {
     value.abs().log10().floor() as i32
 }
 
-/// Number with a fixed number of decimals; a zero has no minus sign.
+/// Formats a number with a fixed number of decimals. A zero has no minus sign.
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));

@@ -3,14 +3,14 @@
 use lasthop_scenario::Scenario;
 use lasthop_sim::is_deterministic;
 
-/// Result of a check of several scenarios: whether all are deterministic, so that one run of each suffices.
+/// Result of a check whether several scenarios are all deterministic. If so, one run of each scenario suffices.
 pub struct Determinism {
     is_deterministic: bool,
     has_several_flows: bool,
 }
 
 impl Determinism {
-    /// Checks scenarios that will be run with the same seeds.
+    /// Checks scenarios that are run with the same seeds.
     pub fn of<'a>(mut scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Determinism {
         Determinism {
             has_several_flows: scenarios.clone().any(|scenario| scenario.flows.len() > 1),
@@ -18,18 +18,18 @@ impl Determinism {
         }
     }
 
-    /// Number of repetitions worth running: one if all would be equal, otherwise `runs`.
+    /// Returns the number of repetitions to run: one if all repetitions would be equal, otherwise `runs`.
     pub fn worth_running(&self, runs: u32) -> u32 {
         if self.is_deterministic { 1 } else { runs }
     }
 
-    /// Outcomes of independent repetitions. If all repetitions are equal, only the first outcome is returned,
-    /// because an interval over equal outcomes is meaningless.
+    /// Returns the outcomes of independent repetitions. If all repetitions are equal, only the first outcome is
+    /// returned, because an interval over equal outcomes has no meaning.
     pub fn independent<'o, T>(&self, outcomes: &'o [T]) -> &'o [T] {
         if self.is_deterministic { &outcomes[..outcomes.len().min(1)] } else { outcomes }
     }
 
-    /// Explanation why there are no intervals, if nothing is random.
+    /// Returns the reason for missing intervals. Returns `None` if a scenario is random.
     pub fn note(&self) -> Option<&'static str> {
         match (self.is_deterministic, self.has_several_flows) {
             (false, _) => None,
@@ -55,8 +55,8 @@ mod tests {
         let fixed = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets";
         assert_eq!(of(&[fixed]).worth_running(10), 1);
         assert_eq!(of(&[fixed]).note(), Some("deterministic: repetitions are equal"));
-        // If one scenario is random, all scenarios are run several times, because a comparison pairs the repetitions of
-        // all scenarios.
+        // If one scenario is random, all scenarios are run several times. The reason is that a comparison pairs the
+        // repetitions of all scenarios.
         let lossy = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets,loss=1%";
         assert_eq!(of(&[fixed, lossy]).worth_running(10), 10);
         assert_eq!(of(&[lossy]).note(), None);

@@ -1,4 +1,4 @@
-//! Recorded segments that a report shows, and the limit of their number.
+//! Recorded segments in a report, and the limit of their number.
 
 use crate::document::{Block, FlowSequence, Sequence};
 use lasthop_charts::segments::{RecordingWindow, SegmentRecorder, Segments};
@@ -6,12 +6,13 @@ use lasthop_engine::Observer;
 use lasthop_scenario::Scenario;
 use std::any::Any;
 
-/// Largest number of segments and ACKs in a report, about 0.4 MB.
+/// Largest number of segments and ACKs in a report. These take about 0.4 MB.
 const MAX_POINTS: usize = 50_000;
-/// Largest number of flows of one run that have a graph.
+/// Largest number of flows of one run that have a time-sequence graph.
 const MAX_FLOWS: usize = 4;
 
-/// Observers that record the segments of a run's first TCP flows, for a report with `runs` runs.
+/// Returns observers that record the segments of a run's first TCP flows, at most `flows`. The report shows `runs`
+/// runs, which share the limit of recorded segments.
 pub fn recorders(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn Observer>> {
     let shown = shown(scenario, flows);
     let most = MAX_POINTS / (shown.len() * runs).max(1);
@@ -20,7 +21,7 @@ pub fn recorders(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn 
     shown.into_iter().map(recorder).collect()
 }
 
-/// Number of flows that have a graph in a report of one run.
+/// Returns the number of flows that have a time-sequence graph in a report of one run.
 pub fn flows(scenario: &Scenario) -> usize {
     shown(scenario, MAX_FLOWS).len()
 }
@@ -30,12 +31,12 @@ fn shown(scenario: &Scenario, flows: usize) -> Vec<usize> {
     (0..scenario.flows.len()).filter(is_tcp).take(flows).collect()
 }
 
-/// Segments that these observers recorded.
+/// Returns the segments that these observers recorded.
 pub fn finish_recorders(observers: Vec<Box<dyn Any>>) -> Vec<Segments> {
     observers.into_iter().filter_map(|one| Some(one.downcast::<SegmentRecorder>().ok()?.finish())).collect()
 }
 
-/// Segments together with the name and the properties of their run.
+/// Returns the segments with their name and the properties of their run.
 pub fn named(name: &str, scenario: &Scenario, segments: &Segments) -> FlowSequence {
     FlowSequence {
         name: name.to_owned(),
@@ -45,14 +46,14 @@ pub fn named(name: &str, scenario: &Scenario, segments: &Segments) -> FlowSequen
     }
 }
 
-/// Graphs of the flows of one run; `None` if no segment was recorded.
+/// Returns the graphs of the flows of one run. Returns `None` if no segment was recorded.
 pub fn of_run(scenario: &Scenario, segments: &[Segments]) -> Option<Block> {
     let flows = shown(scenario, MAX_FLOWS).into_iter().zip(segments);
     block(flows.map(|(flow, its)| named(&scenario.flows[flow].name, scenario, its)).collect(), false)
 }
 
-/// The graphs as a block; `None` if no segment was recorded. With `is_comparison`, the first two are shown in one
-/// picture.
+/// Returns the graphs as a block. Returns `None` if no segment was recorded. If `is_comparison`, the page first shows
+/// the first two graphs in one picture.
 pub fn block(runs: Vec<FlowSequence>, is_comparison: bool) -> Option<Block> {
     let is_drawn = runs.iter().any(|run| !run.segments.data[0].is_empty());
     is_drawn.then(|| {
@@ -75,7 +76,7 @@ mod tests {
     use lasthop_scenario::Draft;
     use lasthop_sim::Observation;
 
-    /// A long and fast run records segments only up to the limit; `to_s` is the time at which the record ends.
+    /// A long and fast run records segments only up to the limit. `to_s` is the time at which the recording ends.
     #[test]
     fn a_long_run_has_a_small_report() {
         let scenario = Draft::load("rate=100Mbit/s,rtt=20ms,duration=8s").unwrap().check().unwrap();

@@ -1,4 +1,5 @@
-//! Completion times and slowdowns of finite transfers by size.
+//! Completion times and slowdowns of finite transfers, grouped by size. A slowdown is the completion time relative to
+//! the time on an idle path.
 
 use super::classes::Class;
 use super::completion::Completion;
@@ -7,24 +8,25 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{Outcome, TransferOutcome};
 use serde_json::{Map, Value, json};
 
-/// Bounds between the classes of sizes, bytes.
+/// Bounds between the size classes, bytes. A transfer of exactly this size belongs to the class above the bound.
 const BOUNDS: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
-/// Names of the classes.
+/// Names of the size classes.
 const LABELS: [&str; 5] = ["< 10 KB", "10-100 KB", "0.1-1 MB", "1-10 MB", ">= 10 MB"];
 
 /// Transfers of similar size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeClass {
-    /// Position among all classes, by ascending size.
+    /// Position of the class among all classes, by ascending size.
     place: usize,
     /// Completion times, s.
     pub times: Completion,
-    /// Completions with the slowdown in place of the time.
+    /// Distribution of the slowdowns. The samples of this distribution are slowdowns instead of completion times.
     pub slowdowns: Completion,
 }
 
 impl SizeClass {
-    /// Classes with at least one transfer, by ascending size; empty if all transfers are in one class.
+    /// Returns the classes with at least one transfer, by ascending size. Returns an empty list if all transfers are in
+    /// one class.
     pub fn all(transfers: &[TransferOutcome]) -> Vec<SizeClass> {
         let place = |it: &TransferOutcome| place_of(it.bytes);
         if transfers.windows(2).all(|pair| place(&pair[0]) == place(&pair[1])) {
@@ -43,22 +45,23 @@ impl SizeClass {
         (0..LABELS.len()).filter_map(class).collect()
     }
 
-    /// Smallest size, bytes.
+    /// Returns the smallest size of the class, bytes.
     pub fn from_bytes(&self) -> u64 {
         if self.place == 0 { 0 } else { BOUNDS[self.place - 1] }
     }
 
-    /// Upper bound of the sizes, exclusive, bytes; `None`: no bound.
+    /// Returns the exclusive upper bound of the sizes, bytes. Returns `None` for the class of the largest sizes, which
+    /// has no bound.
     pub fn below_bytes(&self) -> Option<u64> {
         BOUNDS.get(self.place).copied()
     }
 
-    /// Range of sizes: `10-100 KB`.
+    /// Returns the range of sizes as text: `10-100 KB`.
     pub fn label(&self) -> &'static str {
         LABELS[self.place]
     }
 
-    /// JSON object: bounds, counts, quantiles of the time and of the slowdown.
+    /// Returns a JSON object: bounds, counts, and quantiles of the completion time and of the slowdown.
     pub fn object(&self) -> Value {
         let mut object = Map::new();
         object.insert("from_bytes".into(), json!(self.from_bytes()));
@@ -73,15 +76,16 @@ impl SizeClass {
     }
 }
 
-/// Position of the class of this size among all classes.
+/// Returns the position of this size's class among all classes.
 fn place_of(bytes: u64) -> usize {
     BOUNDS.iter().filter(|bound| **bound <= bytes).count()
 }
 
-/// Transfers with a name: a class of flows, or a case of a comparison.
+/// Transfers with a name, which is the name of a class of flows or of a case of a comparison.
 pub type NamedTransfers = (String, Vec<TransferOutcome>);
 
-/// Transfers of each class of flows that has some, over all repetitions.
+/// Returns the finite transfers of each class of flows, over all repetitions. A class without finite transfers is
+/// omitted.
 pub fn of_run(outcomes: &[Outcome]) -> Vec<NamedTransfers> {
     let classes = outcomes.first().map(Class::all).unwrap_or_default();
     let named = classes.into_iter().map(|class| {
@@ -92,8 +96,8 @@ pub fn of_run(outcomes: &[Outcome]) -> Vec<NamedTransfers> {
     named.filter(|(_, transfers)| !transfers.is_empty()).collect()
 }
 
-/// Table with a row for each range of sizes and each name; `heading` is the column of names. `None` if the transfers
-/// of no name have different sizes.
+/// Returns a table with one row for each range of sizes and each name. `heading` is the heading of the column of names.
+/// Returns `None` unless the transfers of at least one name are in several size classes.
 pub fn table(named: &[NamedTransfers], heading: &str) -> Option<Table> {
     let classes: Vec<(&str, Vec<SizeClass>)> =
         named.iter().map(|(name, transfers)| (name.as_str(), SizeClass::all(transfers))).collect();
@@ -125,8 +129,8 @@ pub fn table(named: &[NamedTransfers], heading: &str) -> Option<Table> {
     })
 }
 
-/// Figure of the 95th percentile of the slowdown over the size, with a curve for each name. `None` if the transfers of
-/// no name have different sizes.
+/// Returns a figure of the 95th percentile of the slowdown over the size, with one curve for each name. Returns `None`
+/// unless the transfers of at least one name are in several size classes.
 pub fn figure(named: &[NamedTransfers]) -> Option<Figure> {
     let curves: Vec<Curve> = named
         .iter()
@@ -164,13 +168,17 @@ mod tests {
         TransferOutcome { began_s: 0.0, took_s, is_complete: true, bytes, idle_s: 0.5 }
     }
 
-    /// The bounds belong to the upper class. Ten transfers of 1 to 10 s have a median of 5 s, and a slowdown twice as
-    /// large on a path with an idle time of 0.5 s.
+    /// A transfer whose size equals a bound belongs to the upper class. The median of ten transfers of 1 s to 10 s is 5
+    /// s. On a path with an idle time of 0.5 s, the slowdown of these transfers is twice their time in seconds.
     #[test]
     fn sizes_have_classes() {
         let mut transfers: Vec<TransferOutcome> =
             (1..=10).map(|second| transfer(9_999, f64::from(second))).collect();
-        assert_eq!(SizeClass::all(&transfers), Vec::new(), "one class is no distribution by size");
+        assert_eq!(
+            SizeClass::all(&transfers),
+            Vec::new(),
+            "transfers of a single class must give no classes"
+        );
         transfers.extend([transfer(10_000, 3.0), transfer(20_000_000, 40.0)]);
         let classes = SizeClass::all(&transfers);
         let labels: Vec<&str> = classes.iter().map(SizeClass::label).collect();

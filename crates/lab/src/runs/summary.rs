@@ -13,13 +13,13 @@ use crate::stats::Estimate;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, Outcome};
 use serde_json::{Map, Value, json};
 
-/// Notes on a scenario as JSON objects: `{"note": …}`.
+/// Returns the notes on a scenario as JSON objects: `{"note": …}`.
 pub fn notes(notes: Vec<String>) -> impl Iterator<Item = Value> {
     notes.into_iter().map(|note| json!({ "note": note }))
 }
 
-/// Table of all metrics, as rows with their meanings. The columns are flows ([`Group`]). If there are several flows,
-/// numbers of all flows together follow below.
+/// Returns a table with one row for each metric, including the meaning of the metric. The columns are groups of flows
+/// ([`Group`]). If the outcomes have several flows, the last rows show the numbers of all flows together.
 pub fn table(outcomes: &[Outcome]) -> Table {
     let rows = Rows::of(outcomes);
     Table { caption: String::new(), columns: rows.columns(true), rows: rows.all(true) }
@@ -59,7 +59,7 @@ impl<'a> Rows<'a> {
         rows.map(|row| row.cells(with_meaning)).collect()
     }
 
-    /// Rows of a metric: none if undefined; several for the completion times.
+    /// Returns the rows of a metric. An undefined metric has no row. The completion time has several rows.
     pub(super) fn rows(&self, metric: &'static FlowMetric) -> Vec<Row> {
         let mut estimates: Vec<Option<Estimate>> =
             self.groups.iter().map(|group| group.estimate(self.outcomes, metric)).collect();
@@ -67,7 +67,8 @@ impl<'a> Rows<'a> {
         match metric.name {
             COMPLETED => {
                 rows.extend(completion_rows(&self.completions));
-                // A mean over completed transfers only would be biased. The mean is left out if transfers were cut off.
+                // A mean over only the completed transfers would be biased. The mean is therefore omitted if any
+                // transfer was cut off.
                 for (estimate, completion) in estimates.iter_mut().zip(&self.completions) {
                     estimate.take_if(|_| completion.as_ref().is_some_and(|it| !it.is_whole()));
                 }
@@ -81,7 +82,7 @@ impl<'a> Rows<'a> {
         rows
     }
 
-    /// Rows of the numbers of all flows together; empty if there is only one flow.
+    /// Returns the rows of the numbers of all flows together. The list is empty if the outcomes have only one flow.
     pub(super) fn aggregates(&self) -> Vec<Row> {
         let flows: usize = self.groups.iter().map(|group| group.flows.len()).sum();
         if flows < 2 {
@@ -90,7 +91,7 @@ impl<'a> Rows<'a> {
         AGGREGATE_METRICS.iter().map(|metric| self.aggregate(metric)).collect()
     }
 
-    /// Row of one number of all flows together.
+    /// Returns the row of one number of all flows together.
     pub(super) fn aggregate(&self, (name, of, doc): &'static AggregateMetric) -> Row {
         let mut row = Row::of(name, &[estimate_by(self.outcomes, of)], doc);
         row.cells.resize(self.groups.len(), Cell::Text(String::new()));
@@ -127,9 +128,9 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Row> {
     rows
 }
 
-/// One JSON object for each flow, one for each class with several flows, and one for all flows together if there are
-/// several (`flow` is null). The objects hold the `chosen` numbers, or all if none is chosen. The iterator is lazy,
-/// because the objects need much memory.
+/// Returns one JSON object for each flow, and one for each class with several flows. If the outcomes have several
+/// flows, the last object covers all flows together, and its `flow` is null. The objects hold the `chosen` numbers, or
+/// all numbers if `chosen` is empty. The iterator is lazy because the objects need much memory.
 pub fn objects(outcomes: &[Outcome], chosen: &[Quantity]) -> impl Iterator<Item = Value> {
     let flows = outcomes.first().map_or(0, |first| first.flows.len());
     let together = (flows > 1).then_some(flows).into_iter();
@@ -139,7 +140,8 @@ pub fn objects(outcomes: &[Outcome], chosen: &[Quantity]) -> impl Iterator<Item 
         .chain(together.map(|flows| of_all(outcomes, flows, chosen)))
 }
 
-/// One JSON object for each class, and one for all flows together if there are several.
+/// Returns one JSON object for each class. If the outcomes have several flows, the last object covers all flows
+/// together.
 pub fn class_objects(outcomes: &[Outcome], chosen: &[Quantity]) -> impl Iterator<Item = Value> {
     let flows = outcomes.first().map_or(0, |first| first.flows.len());
     let together = (flows > 1).then(|| of_all(outcomes, flows, chosen));
@@ -171,7 +173,7 @@ fn of_all(outcomes: &[Outcome], flows: usize, chosen: &[Quantity]) -> Value {
     for (name, of, _) in AGGREGATE_METRICS.iter().filter(|(name, ..)| is_chosen(name, chosen)) {
         object.insert((*name).into(), estimate_by(outcomes, of).map_or(Value::Null, |e| value(&e)));
     }
-    // Unless the user chose numbers, completion times are the only metrics of flows in this object.
+    // Completion times are the only metrics of flows in this object by default. The user may choose different metrics.
     let of_flows = FLOW_METRICS.iter().filter(|metric| match chosen {
         [] => [COMPLETED, RESTRICTED].contains(&metric.name),
         _ => is_chosen(metric.name, chosen),
@@ -188,7 +190,7 @@ fn of_all(outcomes: &[Outcome], flows: usize, chosen: &[Quantity]) -> Value {
     Value::Object(object)
 }
 
-/// JSON of a mean completion time, with counts and quantiles. The mean is null if transfers were cut off.
+/// Returns the JSON of a mean completion time, with counts and quantiles. The mean is null if any transfer was cut off.
 pub fn completed_value(mean: Value, completion: Option<Completion>) -> Value {
     let Some(completion) = completion else { return mean };
     let mut object = match mean {
@@ -199,18 +201,18 @@ pub fn completed_value(mean: Value, completion: Option<Completion>) -> Value {
     Value::Object(object)
 }
 
-/// JSON object with the fields `mean`, `ci95` and `runs`; `ci95` is null without an interval.
+/// Returns a JSON object with the fields `mean`, `ci95` and `runs`. `ci95` is null if the estimate has no interval.
 pub fn value(estimate: &Estimate) -> Value {
     json!({ "mean": estimate.mean, "ci95": estimate.ci95, "runs": estimate.runs })
 }
 
-/// JSON object of a change, %, with the fields `mean`, `ci95` and `runs`. `ci95` is null if the interval has no bound
-/// or there is only one pair.
+/// Returns a JSON object of a change, %, with the fields `mean`, `ci95` and `runs`. `ci95` is null if the interval has
+/// no bound, or if only one pair of repetitions exists.
 pub fn change_value(change: &PercentChange) -> Value {
     json!({ "mean": change.percent, "ci95": change.ci95, "runs": change.runs })
 }
 
-/// A number of all flows together: name with unit, function, description.
+/// A number of all flows together: name with unit suffix, function, and description.
 pub type AggregateMetric = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
 
 /// Numbers of all flows together.

@@ -1,22 +1,22 @@
-//! Positions on an axis ("places"): the axis value at which a curve is largest, or from which on a difference
-//! is positive. The position is found in the means over all repetitions. Its interval comes from a bootstrap
-//! over repetitions (Efron, Ann. Stat. 7(1), 1979).
+//! Positions on an axis ("places"). A place is the axis value at which a curve is largest, or the first axis value from
+//! which on a difference is positive. The position is computed from the means over all repetitions. The interval of the
+//! position comes from a bootstrap over repetitions (Efron, Ann. Stat. 7(1), 1979).
 
 use super::measure::Measurement;
 use crate::stats::Estimate;
 use lasthop_base::Stream;
 
-/// Searches the means at the values of an axis for a position, and returns its index; `None` if there is
-/// none.
+/// Function that searches for a position. The argument holds the mean at each axis value. The result is the index of
+/// the position, or `None` if no position is found.
 pub type PlaceSearch = fn(&[Option<f64>]) -> Option<usize>;
 
-/// Index of the largest mean.
+/// Returns the index of the largest mean.
 pub fn largest(means: &[Option<f64>]) -> Option<usize> {
     let known = means.iter().enumerate().filter_map(|(at, mean)| Some((at, (*mean)?)));
     known.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(at, _)| at)
 }
 
-/// First index from which on all means are above 0.
+/// Returns the first index from which on all means are above 0.
 pub fn crossing(means: &[Option<f64>]) -> Option<usize> {
     let last_below = means.iter().rposition(|mean| mean.is_none_or(|mean| mean <= 0.0));
     let first = last_below.map_or(0, |at| at + 1);
@@ -25,14 +25,14 @@ pub fn crossing(means: &[Option<f64>]) -> Option<usize> {
 
 /// Number of bootstrap draws.
 const DRAWS: usize = 1000;
-/// Number of bootstrap draws that lie outside of the interval at each end: 2.5 % of all draws.
+/// Number of bootstrap draws that lie outside the interval at each end: 2.5 % of all draws.
 const OUTSIDE: usize = DRAWS / 40;
-/// Fewest repetitions for an interval. With fewer repetitions the bootstrap draws are too similar.
+/// Smallest number of repetitions for an interval. With fewer repetitions, the bootstrap draws are too similar.
 const FEWEST: usize = 4;
 
-/// Returns the index of the position among the axis values, and the position as a number with its interval.
-/// If no position is found, the number is one step after the last axis value. `along` holds a measurement for
-/// each axis value; all measurements come from the same repetitions.
+/// Returns the index of the position among the axis values, and an estimate of the position with its interval. If no
+/// position is found, the estimate is one step after the last axis value. `along` holds one measurement for each axis
+/// value. All measurements come from the same repetitions.
 pub fn found(
     values: &[f64],
     along: &[Measurement],
@@ -98,13 +98,13 @@ mod tests {
 
     #[test]
     fn where_they_do_not_it_is_wider() {
-        // The last repetition is low. A bootstrap draw without this repetition (0.8^5 = 33 % of the draws) crosses at
-        // 1; every other draw crosses later.
+        // The last repetition has low values. A bootstrap draw without this repetition (0.8^5 = 33 % of the draws) has
+        // its crossing at 1. Every other draw has its crossing at a later value.
         let runs = [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [-9.0, -3.0, 1.0]];
         let (at, search) = found(&VALUES, &along(&runs), crossing).unwrap();
         assert_eq!((at, search.mean), (Some(1), 2.0));
-        // In 26 % of the bootstrap draws, the low repetition occurs at least twice among the five. Such a draw has a
-        // mean below 0 at the second value, too, and crosses at 4.
+        // In 26 % of the bootstrap draws, the low repetition occurs at least twice among the five repetitions. The mean
+        // of such a draw is below 0 at the second value, too, so that its crossing is at 4.
         assert_eq!(search.ci95, Some([1.0, 4.0]));
     }
 

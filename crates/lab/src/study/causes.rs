@@ -1,8 +1,9 @@
-//! `causes.toml`: causes of the rows that differ from the paper, each with a command that demonstrates the cause.
+//! Causes of the rows that differ from the paper, read from `causes.toml`. A cause may have a command that demonstrates
+//! the cause.
 //!
 //! Every row with the verdict `differs` or `shape` gets a cause: the first entry of `causes.toml` that matches the row.
-//! If no entry matches, the cause lists the answers to open questions under which the row agrees. If the row agrees
-//! under no answer, the cause is `open`.
+//! If no entry matches, the cause is computed: it lists the answers to open questions under which the row agrees. If
+//! the row agrees under no answer, the cause is `open`.
 
 use super::readings::{ReadingResults, matching_row};
 use super::reproduce::AnswerRun;
@@ -19,32 +20,33 @@ use toml::Spanned;
 
 const FILE: &str = "causes.toml";
 
-/// Name of the coordinate that holds the answer to an open question, in a row that was measured under this answer.
+/// Name of the coordinate that holds the answer to an open question, in a row that was measured under that answer.
 const SETTING: &str = "setting";
 
-/// Largest number of answers that a computed cause lists by name. The text gives only the number of further answers.
+/// Largest number of answers that a computed cause lists by name. The text states only the number of the remaining
+/// answers.
 const NAMED: usize = 3;
 
 /// Kind of a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(expecting = "enum Kind")]
 pub enum CauseKind {
-    /// The row agrees under another answer to an open question.
+    /// The row agrees under a different answer to an open question.
     #[serde(rename = "answer")]
     Answer,
-    /// An undocumented default of ns-2.
+    /// The cause is an undocumented default of ns-2.
     #[serde(rename = "ns-2")]
     Ns2,
-    /// The published number comes from one run, and single runs vary as much as the row differs.
+    /// The published number comes from one run, and the difference is within the variation between single runs.
     #[serde(rename = "one run")]
     OneRun,
     /// The paper contradicts itself.
     #[serde(rename = "paper")]
     Paper,
-    /// The cause cannot be known; the sentence in `causes.toml` proves this.
+    /// The cause cannot be determined. The sentence in `causes.toml` proves this.
     #[serde(rename = "unknowable")]
     Unknowable,
-    /// No cause was found; the sentence lists the causes that were tried.
+    /// No cause was found. The sentence lists the causes that were tried.
     #[serde(rename = "open")]
     Open,
 }
@@ -67,7 +69,8 @@ impl fmt::Display for CauseKind {
 #[serde(deny_unknown_fields)]
 pub struct Cause {
     rows: Spanned<Selector>,
-    /// Readings to which the cause applies: `default`, a reading's name, or `question: answer`; by default all.
+    /// Readings to which the cause applies: `default`, the name of a reading, or `question: answer`. `None` means all
+    /// readings.
     reading: Option<Spanned<Texts>>,
     kind: CauseKind,
     cause: Spanned<String>,
@@ -82,13 +85,14 @@ struct CausesFile {
     cause: Vec<Cause>,
 }
 
-/// Causes of a paper, in file order; empty without the file, an error if the file is invalid.
+/// Reads the causes of a paper, in file order. Returns an empty list if the file is missing. Fails if the file is
+/// invalid.
 pub fn read(source: &PaperSource) -> Result<Vec<Cause>, Problem> {
     let written: Option<CausesFile> = source.file(FILE)?.map(|text| text.toml()).transpose()?;
     Ok(written.unwrap_or_default().cause)
 }
 
-/// Checks that each cause matches a published number or a claim, and names only readings that exist.
+/// Checks that each cause matches a published number or a claim, and that each named reading exists.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let Some(text) = study.source.file(FILE)? else { return Ok(()) };
     let named = study.file.reading.keys().cloned();
@@ -211,7 +215,7 @@ fn written(study: &Study, item: &Item) -> Option<CauseText> {
     Some((words, cause.experiment.clone()))
 }
 
-/// Computes the cause: the answers and readings under which the row agrees, or `open` if there are none.
+/// Computes the cause: the answers and readings under which the row agrees, or `open` if no such answer exists.
 fn computed(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> CauseText {
     let holds = |verdict: Verdict| match item.verdict {
         Some(Verdict::Shape) => verdict == Verdict::Agrees,
@@ -243,8 +247,8 @@ fn computed(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> Cause
     }
 }
 
-/// Cause of a row that was measured under an answer. If the same row has a cause in the default reading, both rows have
-/// this cause. Otherwise the tried answer is the cause.
+/// Returns the cause of a row that was measured under an answer. If the same row has a cause in the default reading,
+/// that cause is returned. Otherwise the cause is the answer that was tried.
 fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<CauseText> {
     if !has_cause(item) {
         return None;
@@ -265,7 +269,8 @@ fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Cause
     })
 }
 
-/// Copy of a row that was measured under an answer, with the name and coordinates of the default reading's row.
+/// Copies a row that was measured under an answer. The copy has the name and the coordinates of the same row in the
+/// default reading.
 fn as_of_default(item: &Item) -> Item {
     let Some(name) = item.item.strip_prefix(SENSITIVITY_PREFIX) else { return item.clone() };
     let mut own = Item { item: name.to_owned(), ..item.clone() };

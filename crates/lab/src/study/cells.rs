@@ -1,6 +1,7 @@
-//! Makes the scenario of a grid's cell (one value on each axis), by applying the cell's changes in order.
+//! Builds the scenario of a grid's cell by applying the cell's changes in order. A cell is one combination of axis
+//! values.
 //!
-//! If an axis and an answer to an open question set the same key, the axis wins. Keys with fewer dots are set
+//! If an axis and an answer to an open question set the same key, the axis has precedence. Keys with fewer dots are set
 //! first, so that a mechanism is chosen before its parameters.
 
 use super::expression::{Expression, Scope};
@@ -10,18 +11,18 @@ use super::value::{Coordinates, Pick, Texts, Value, matches};
 use lasthop_base::Stream;
 use lasthop_scenario::{Draft, Problem, Scenario};
 
-/// Extent of the runs: full or quick, with or without answers to open questions.
+/// Extent of the runs: full or quick, for the paper's main results or for tests of answers to open questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
-    /// Whether the run is quick: fewer repetitions, and fewer values on the axes.
+    /// Whether the run is quick, with fewer repetitions and fewer axis values.
     pub quick: bool,
-    /// Whether these runs test answers to open questions. Also true if the default reading is run with the same number
-    /// of repetitions, for comparison with the answers.
+    /// Whether these runs test answers to open questions. The default reading is also run in this mode, for comparison
+    /// with the answers at equal numbers of repetitions.
     pub under_answers: bool,
 }
 
 impl Mode {
-    /// Values of an axis that are run in this mode.
+    /// Returns the values of an axis that are run in this mode.
     pub fn values<'a>(&self, axis: &'a Axis) -> &'a [Value] {
         let quick = axis.quick.as_ref().filter(|_| self.quick);
         let under_answers = axis.quick_questions.as_ref().filter(|_| self.quick).or(axis.questions.as_ref());
@@ -43,38 +44,38 @@ impl Mode {
         !self.quick && !self.under_answers
     }
 
-    /// Largest number of repetitions of a grid's cell.
+    /// Returns the largest number of repetitions of a grid's cell.
     pub fn most(&self, grid: &Grid) -> u32 {
         let runs = self.runs(grid);
         if self.grows() { grid.runs.most.unwrap_or(runs).max(runs) } else { runs }
     }
 
-    /// Initial number of repetitions of each cell of the grid.
+    /// Returns the initial number of repetitions of each cell of the grid.
     pub fn runs(&self, grid: &Grid) -> u32 {
         self.of(&grid.runs)
     }
 
-    /// Value of the variable `{length}`: factor by which this mode lengthens the runs; 1 without the key
-    /// `length`.
+    /// Returns the value of the variable `{length}`, which is the factor by which this mode lengthens the runs. The
+    /// factor is 1 if the grid lacks the key `length`.
     pub fn length(&self, grid: &Grid) -> u32 {
         grid.length.as_ref().map_or(1, |length| self.of(length)).max(1)
     }
 }
 
-/// A cell of a grid: a value on each axis, and answers to open questions.
+/// Cell of a grid: one value on each axis, and answers to open questions.
 #[derive(Clone)]
 pub struct GridCell<'a> {
     /// The paper.
     pub study: &'a Study,
     /// Name of the grid.
     pub name: &'a str,
-    /// The grid.
+    /// Definition of the grid.
     pub grid: &'a Grid,
-    /// Value on each axis.
+    /// Value of the cell on each axis.
     pub coordinates: Coordinates,
-    /// Scenario changes that make up the answers to open questions.
+    /// Scenario changes of the answers to open questions.
     pub parts: &'a [&'a AnswerPart],
-    /// Extent of the runs: full or quick, with or without answers to open questions.
+    /// Extent of the runs.
     pub mode: Mode,
 }
 
@@ -85,7 +86,8 @@ struct Assignment {
 }
 
 impl<'a> GridCell<'a> {
-    /// All changes except those of the answers; the most specific change comes last.
+    /// Returns all changes except the changes of the answers. A later change overrides an earlier change. The most
+    /// specific change is the last.
     fn own_changes(&self) -> Vec<&'a Changes> {
         let mut changes = vec![&self.grid.set];
         for name in &self.grid.axes {
@@ -109,7 +111,7 @@ impl<'a> GridCell<'a> {
         self.parts.iter().filter(is_meant).copied()
     }
 
-    /// Name of the scenario file; fails if neither the grid nor a change names a file.
+    /// Returns the name of the scenario file. Fails if neither the grid nor a change names a file.
     pub fn path(&self) -> Result<&'a str, Problem> {
         let answers = self.applicable_parts().map(|part| &part.changes);
         let named = self
@@ -126,8 +128,8 @@ impl<'a> GridCell<'a> {
         })
     }
 
-    /// Scenario of the repetition with this seed. Fails if a change sets a key that the scenario does not have, or a
-    /// value that the scenario rejects.
+    /// Builds the scenario of the repetition with this seed. Fails if a change sets a key that the scenario does not
+    /// have, or a value that the scenario rejects.
     pub fn scenario(&self, seed: u64) -> Result<Scenario, Problem> {
         let path = self.path()?;
         let about = |message: String| self.study.text.problem_near(&[], path, message);
@@ -138,7 +140,7 @@ impl<'a> GridCell<'a> {
             set.map_err(|problem| self.located(assignment, &problem))?;
         }
         let mut scenario = draft.check().map_err(|problem| {
-            // If a change causes the error, the error message points at the change.
+            // If a change causes the error, the error message shows the place of the change.
             let underlined = problem.underlined().to_owned();
             let made = assignments.iter().find(|one| [&one.key, &one.value].contains(&&underlined));
             made.map_or(problem.clone(), |one| self.located(one, &problem))
@@ -205,8 +207,8 @@ impl<'a> GridCell<'a> {
         .collect()
     }
 
-    /// Returns the keys that `written` denotes: `@NAME` stands for the keys that `names` lists, `*` for all
-    /// names of a table.
+    /// Returns the keys that `written` denotes. `@NAME` stands for the keys that `names` lists under `NAME`. `*`
+    /// matches any part of a name in a table, such as the name of a flow.
     fn expand_keys(
         &self,
         draft: &Draft,
@@ -217,7 +219,7 @@ impl<'a> GridCell<'a> {
         let (name, rest) = named.split_once('.').map_or((named, None), |(name, rest)| (name, Some(rest)));
         let Some(places) = names.get(name) else {
             if self.study.has_name(name) {
-                // The name is defined in another grid; in this grid it denotes no key.
+                // A different grid defines the name. In this grid, the name denotes no key.
                 return Ok(Vec::new());
             }
             return Err(self
@@ -231,7 +233,8 @@ impl<'a> GridCell<'a> {
         Ok(full.flat_map(|key| expand_star(draft, &key)).collect())
     }
 
-    /// Replaces each `{…}` in the text of a value. The braces hold an axis, `length`, or a formula of both.
+    /// Replaces each `{…}` in the text of a value. The braces hold an axis, `length`, or a formula with these names.
+    /// Braces with any other content are kept.
     pub fn fill_placeholders(&self, text: &str) -> String {
         let mut fill_placeholders = String::new();
         let mut rest = text;
@@ -260,7 +263,7 @@ impl<'a> GridCell<'a> {
         Expression::parse(inner).ok()?.value(self).map(|value| value.to_string())
     }
 
-    /// Turns an error of the scenario into an error at the assignment in `study.toml`.
+    /// Converts an error of the scenario into an error at the assignment in `study.toml`.
     fn located(&self, assignment: &Assignment, problem: &Problem) -> Problem {
         let message = format!("{} (in the grid `{}`)", problem.message(), self.name);
         let located = self.study.text.problem_near(&[], &assignment.written, message);
@@ -284,7 +287,7 @@ impl Scope for GridCell<'_> {
     }
 }
 
-/// Whether the coordinates match `when`. Coordinates that lack an axis of `when` do not match.
+/// Whether the coordinates match `when`. Coordinates without a value on some axis of `when` do not match.
 pub fn is_at(when: &Ordered<Pick>, coordinates: &Coordinates) -> bool {
     when.iter().all(|(axis, pick)| coordinates.get(axis).is_some_and(|value| pick.contains(value)))
 }

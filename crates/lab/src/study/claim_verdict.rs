@@ -1,16 +1,18 @@
-//! Verdicts on claims. At each point, a claim holds significantly, fails significantly, or is open.
+//! Verdicts on claims. At each point (combination of axis values), a claim holds significantly, fails significantly, or
+//! is open.
 //!
-//! A claim *agrees* if it holds significantly at all points. This needs no correction for the number of points, because
-//! all tests must succeed. A claim *differs* if it fails significantly at one point or more (97.5 % one-sided,
-//! corrected for the number of points: Holm, Scand. J. Stat. 6, 1979). Otherwise, a claim has the *shape* if the means
-//! satisfy it at all points. If not, it is *inconclusive*.
+//! A claim *agrees* if it holds significantly at all points. This rule needs no correction for the number of points
+//! because the tests must succeed at all points. A claim *differs* if it fails significantly at one point or more (97.5
+//! % one-sided, corrected for the number of points: Holm, Scand. J. Stat. 6, 1979). Otherwise, a claim has the *shape*
+//! if the means satisfy the claim at all points. In all remaining cases, the claim is *inconclusive*.
 
 use crate::item::Verdict;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A curve counts as not worse than another curve if it is lower by at most this share.
+/// Tolerance of "not worse": a curve counts as not worse than another curve if the first is lower by at most this
+/// share.
 pub const MARGIN: f64 = 0.02;
-/// One-sided significance level, equal to that of each end of a 95 % interval.
+/// One-sided significance level. Each end of a 95 % interval has the same level.
 const LEVEL: f64 = 0.025;
 
 /// Test of a claim at one point.
@@ -25,7 +27,8 @@ pub struct PointTest {
 }
 
 impl PointTest {
-    /// Result for a point at which the claim certainly holds or fails, without a test.
+    /// Returns the result for a point at which the claim certainly holds or certainly fails. No test is needed at such
+    /// a point.
     pub const fn known(holds: bool) -> PointTest {
         if holds {
             PointTest { holds, p_if_false: 0.0, p_if_true: 1.0 }
@@ -34,8 +37,8 @@ impl PointTest {
         }
     }
 
-    /// Tests whether the mean of `values` is above `least` (or equal, unless `strictly`); `None` without values.
-    /// `is_exact` means that the scenario has no randomness, so that one value suffices.
+    /// Tests whether the mean of `values` is above `least`. Unless `strictly`, equality also counts. Returns `None` if
+    /// `values` is empty. `is_exact` means that the scenario has no randomness; one value then suffices.
     pub fn above(values: &[f64], least: f64, strictly: bool, is_exact: bool) -> Option<PointTest> {
         let n = values.len() as f64;
         if values.is_empty() {
@@ -56,18 +59,18 @@ impl PointTest {
         Some(PointTest { holds, p_if_false: beyond, p_if_true: 1.0 - beyond })
     }
 
-    /// Combines two tests: the claim must hold at both points.
+    /// Combines two tests. The claim must hold at both points.
     pub fn and(self, other: PointTest) -> PointTest {
         PointTest::all(&[self, other]).unwrap_or(self)
     }
 
-    /// Combines tests: the claim must hold at all points; `None` if there is no point.
+    /// Combines tests. The claim must hold at all points. Returns `None` if `points` is empty.
     pub fn all(points: &[PointTest]) -> Option<PointTest> {
         let least = points.iter().map(|point| point.p_if_true).fold(1.0, f64::min);
         (!points.is_empty()).then(|| PointTest {
             holds: points.iter().all(|point| point.holds),
             p_if_false: points.iter().map(|point| point.p_if_false).fold(0.0, f64::max),
-            // Bonferroni correction for the number of points, because each point may fail by chance.
+            // A Bonferroni correction for the number of points is applied because each point may fail by chance.
             p_if_true: (least * points.len() as f64).min(1.0),
         })
     }
@@ -78,7 +81,7 @@ impl PointTest {
     }
 }
 
-/// Verdict over all points; `None` if there is no point.
+/// Returns the verdict over all points. Returns `None` if `points` is empty.
 pub fn verdict(points: &[PointTest]) -> Option<Verdict> {
     if points.is_empty() {
         return None;
@@ -86,7 +89,7 @@ pub fn verdict(points: &[PointTest]) -> Option<Verdict> {
     let least_likely = points.iter().map(|point| point.p_if_true).fold(1.0, f64::min);
     Some(match () {
         () if points.iter().all(PointTest::is_sure) => Verdict::Agrees,
-        // First step of Holm's correction: one significant failure is enough.
+        // In the first step of Holm's correction, one significant failure suffices for the verdict.
         () if least_likely * points.len() as f64 <= LEVEL => Verdict::Differs,
         () if points.iter().all(|point| point.holds) => Verdict::Shape,
         () => Verdict::Inconclusive,
@@ -99,8 +102,8 @@ mod tests {
 
     #[test]
     fn one_point_by_the_tables() {
-        // The values have mean 3 and standard error sqrt(0.5). t = 2.776 is the 97.5 % quantile at 4 degrees of
-        // freedom.
+        // The mean of the values is 3, and the standard error is sqrt(0.5). The 97.5 % quantile of Student's t with 4
+        // degrees of freedom is 2.776.
         let values = [1.0, 2.0, 3.0, 4.0, 5.0];
         let at = |least| PointTest::above(&values, least, true, false).unwrap();
         let edge = 3.0 - 2.776 * 0.5_f64.sqrt();

@@ -1,4 +1,4 @@
-//! Claims: statements that a paper makes in words, tested at points (combinations of axis values).
+//! Claims: statements in words, usually the paper's, tested at points. A point is a combination of axis values.
 
 use super::claim_verdict::{self, MARGIN, PointTest};
 use super::file::{Claim, Condition, Quantity, Relation, Than};
@@ -8,7 +8,7 @@ use super::study::ResolvedQuantity;
 use super::value::{Coordinates, Value};
 use crate::item::Item;
 
-/// Row of the results for a claim; `None` if no point of the claim was run.
+/// Returns the result row of a claim. Returns `None` if no point of the claim was run.
 pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
     let mut points = Vec::new();
     let mut value = None;
@@ -46,8 +46,8 @@ impl ConditionTest<'_> {
         Some(combinations(&axes))
     }
 
-    /// Returns the tests at these coordinates. If `at` names several values, the condition must hold for all
-    /// combinations of these values.
+    /// Returns the tests at these coordinates. If the condition's `at` names several values, the condition must hold
+    /// for all combinations of these values.
     fn at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         if !self.is_run() {
             return Vec::new();
@@ -87,7 +87,7 @@ impl ConditionTest<'_> {
         }
     }
 
-    /// Whether the condition's grid and its reference were run. Runs under an answer may leave out values of an axis.
+    /// Whether the condition's grid and its reference were run. Runs that test an answer may omit values of an axis.
     fn is_run(&self) -> bool {
         let quantity = self.condition.quantity();
         let wanted = self.view.study.resolve(quantity, &[]);
@@ -111,7 +111,8 @@ impl ConditionTest<'_> {
         self.view.measurement(self.condition.quantity(), &full)
     }
 
-    /// Returns the tests at these coordinates: one test, or one for each step along an axis.
+    /// Returns the tests at these coordinates. The list has one test. If the claim is about growth or fall along an
+    /// axis, the list has one test for each step and one for both ends.
     fn tests_at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         let points = match self.condition.is {
             Relation::Grows | Relation::Falls => self.steps(coordinates),
@@ -200,8 +201,8 @@ impl ConditionTest<'_> {
         end(&self.along(coordinates)?, sign)
     }
 
-    /// Tests that the number at the axis value `than` is the smallest along the axis: no other number is smaller by
-    /// more than [`MARGIN`].
+    /// Tests whether the number at the axis value `than` is the smallest along the axis. Numbers that are smaller by at
+    /// most [`MARGIN`] are tolerated.
     fn smallest(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let measurements = self.along(coordinates)?;
         let Some(Than::Number(number)) = self.condition.than else { return None };
@@ -215,7 +216,8 @@ impl ConditionTest<'_> {
         PointTest::all(&points?)
     }
 
-    /// Tests that all numbers along the axis are alike: none is below the largest by more than the share `by`.
+    /// Tests whether all numbers along the axis are alike: no number may be below the largest number by more than the
+    /// share `by`.
     fn alike(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let measurements = self.along(coordinates)?;
         let kept = 1.0 - self.condition.by.unwrap_or(MARGIN);
@@ -246,14 +248,14 @@ fn shifted(mut measurement: Measurement, by: f64) -> Measurement {
     measurement
 }
 
-/// Splits the text of a condition into the axis and the bounds on its values. Examples: `ber >= 5e-5`,
-/// `awnd >= 4 and awnd <= 13`.
+/// Splits the text of a condition into the axis and the bounds on the axis values. Examples: `ber >= 5e-5`, `awnd >= 4
+/// and awnd <= 13`.
 fn split(written: &str) -> (&str, Vec<AxisBound>) {
     let bounds = parts(written).filter_map(|(_, bound)| bound.and_then(Result::ok)).collect();
     (parts(written).next().map_or("", |(axis, _)| axis), bounds)
 }
 
-/// Returns the axes of a condition. Each axis is paired with the text of its first bound that is not a number.
+/// Returns the axes of a condition. Each axis is paired with the text of a bound that is not a number, or with `None`.
 pub(super) fn axes(written: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     parts(written).map(|(axis, bound)| (axis, bound.and_then(Result::err)))
 }

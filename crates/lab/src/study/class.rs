@@ -1,23 +1,24 @@
-//! Verdicts on numbers by an equivalence test, which is the same for all papers.
+//! Verdicts on numbers, computed by an equivalence test. The rules are the same for all papers.
 //!
-//! The band of agreement is the published number ± the margin. The margin follows from the number's class; it is at
-//! least half of the last printed digit.
+//! The band of agreement is the published number ± the margin. The class of the number determines the margin. The
+//! margin is at least half of the last printed digit.
 //!
-//! *Mean*: a row *agrees* if the whole 95 % interval of our mean lies within the band. It *differs* if the whole
-//! interval lies outside of the band, and is *inconclusive* otherwise. A wide interval therefore never agrees (two
+//! *Mean*: a row *agrees* if the whole 95 % interval of our mean lies within the band. The row *differs* if the whole
+//! interval lies outside the band. Otherwise, the row is *inconclusive*. A wide interval therefore never agrees (two
 //! one-sided tests: Schuirmann, J. Pharmacokinet. Biopharm. 15(6), 1987).
 //!
-//! *One run*: the published number is the result of one random run. It is compared with the 95 % prediction interval of
-//! one more run of ours: Student's t with s sqrt(1 + 1/n) (Hahn and Meeker, Statistical Intervals, 1991, §4.7). The
-//! rule applies to the classes `one_run` and `one_run_quantity`. It also applies if the paper does not report its
-//! number of runs and single runs vary by more than the margin. A prediction interval is informative if its half width
-//! is at most five margins and at most half of the published number. The row *agrees* if the published number lies in
-//! an informative interval, or if our mean agrees. The row *differs* if the published number lies outside of the
-//! interval and our mean differs. The row is *undecidable* if no number of repetitions makes the interval informative.
+//! *One run*: the published number is the result of one random run. The number is compared with the 95 % prediction
+//! interval of one more run of ours: Student's t with s sqrt(1 + 1/n) (Hahn and Meeker, Statistical Intervals, 1991,
+//! §4.7). This rule applies to the classes `one_run` and `one_run_quantity`. The rule also applies if the paper does
+//! not report its number of runs and single runs vary by more than the margin. A prediction interval is informative if
+//! its half width is at most five margins and at most half of the published number. The row *agrees* if the published
+//! number lies in an informative interval, or if our mean agrees. The row *differs* if the published number lies
+//! outside the interval and our mean differs. The row is *undecidable* if no number of repetitions makes the interval
+//! informative.
 //!
-//! *The paper's own spread*: some margins are the spread between two runs of the paper (`undecidable` in the binding).
-//! Such a margin is known to a factor of two at best. An inconclusive row is then *undecidable* if the mean is between
-//! half a margin and two margins away from the published number.
+//! *The paper's own spread*: some margins are the spread between two runs of the paper (`undecidable` in `study.toml`).
+//! The true spread may be half or twice such a margin. An inconclusive row is therefore *undecidable* if the distance
+//! of the mean from the published number is between half a margin and two margins.
 
 use crate::item::Verdict;
 use crate::papers::cells::number;
@@ -25,36 +26,38 @@ use crate::stats::{Estimate, quantile};
 use serde::Deserialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Kind of a published number. The kind determines the margin and the interval.
+/// Class of a published number. The class determines the margin and the interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Goodput, time and the like: the margin is 5 % of the published number.
+    /// Goodput, time or a similar quantity. The margin is 5 % of the published number.
     Quantity,
-    /// Gain in per cent: the margin is 5 points, at most half of the gain. Our gain must have the same sign as the
-    /// published gain.
+    /// Gain in per cent. The margin is 5 percentage points, but at most half of the gain. Our gain must have the same
+    /// sign as the published gain.
     Gain,
-    /// Share as a fraction: the margin is 0.02.
+    /// Share as a fraction. The margin is 0.02.
     Share,
-    /// Share in per cent: the margin is 2 points.
+    /// Share in per cent. The margin is 2 percentage points.
     #[serde(rename = "share_pct")]
     SharePercent,
-    /// Index such as Jain's: the margin is 0.02.
+    /// Index such as Jain's. The margin is 0.02.
     Index,
-    /// Mean of counts: the margin is half a count or 5 %, whichever is larger.
+    /// Mean of counts. The margin is half a count or 5 %, whichever is larger.
     Count,
-    /// Count in one run: the margin is that of `Count`; the number is compared with one more run of ours.
+    /// Count in one run. The margin is the same as for `Count`. The published number is compared with one more run of
+    /// ours.
     OneRun,
-    /// Goodput, time and the like of one run: the margin is 5 %; the number is compared with one more run of ours.
+    /// Goodput, time or a similar quantity of one run. The margin is 5 %. The published number is compared with one
+    /// more run of ours.
     OneRunQuantity,
-    /// Place on an axis: the margin is half of the distance to the nearest value on the axis.
+    /// Position on an axis. The margin is half of the distance to the nearest axis value.
     Place,
-    /// Computed number: the margin is half of the last printed digit.
+    /// Computed number. The margin is half of the last printed digit.
     Exact,
 }
 
 impl Class {
-    /// Margin around a published number, in the number's unit.
+    /// Returns the margin around a published number, in the number's unit.
     pub fn margin(self, published: f64) -> f64 {
         let size = published.abs();
         match self {
@@ -76,13 +79,13 @@ impl Class {
         !matches!(self, Class::Place | Class::Exact)
     }
 
-    /// Interval from the values of the repetitions.
+    /// Returns the mean and the interval of the repetitions' values.
     pub fn interval(self, values: &[f64]) -> Option<Estimate> {
         let plain = Estimate::of(values)?;
         let n = values.len() as f64;
         let all = |value: f64| values.len() > 1 && values.iter().all(|one| *one == value);
         let ci95 = match self {
-            // If no event occurs in n runs, the rate is below 3.7 / n (Poisson, 97.5 %).
+            // If n runs have no event, the upper limit of the rate is 3.7 / n (Poisson, 97.5 %).
             Class::Count | Class::OneRun if all(0.0) => Some([0.0, 3.7 / n]),
             Class::Count | Class::OneRun => plain.ci95.map(|[low, high]| [low.max(0.0), high]),
             Class::Share | Class::Index => bounded(&plain, 1.0, all(0.0), all(1.0)),
@@ -93,8 +96,8 @@ impl Class {
     }
 }
 
-/// Margin of a position on an axis. At an axis value, the margin is half of the distance to the nearer
-/// neighbour. Between two axis values, the margin is half of the distance between them.
+/// Returns the margin of a position on an axis. If the position is an axis value, the margin is half of the distance to
+/// the nearer neighbour. Between two axis values, the margin is half of the distance between these values.
 pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
     let slack = 1e-9 * published.abs();
     let below = grid.iter().copied().filter(|value| *value < published - slack).reduce(f64::max);
@@ -107,8 +110,8 @@ pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
     gaps.into_iter().flatten().reduce(f64::min).map(|gap| gap / 2.0)
 }
 
-/// Interval of a share between 0 and `whole`: Student's t of the share's logit. If all values are 0 or `whole`, the
-/// rule of three gives the interval.
+/// Returns the interval of a share between 0 and `whole`: Student's t of the share's logit. If all values are 0, or all
+/// are `whole`, the rule of three gives the interval.
 fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> Option<[f64; 2]> {
     let (share, half) = (plain.mean / whole, plain.half_width()? / whole);
     let of_three = 3.0 / plain.runs as f64;
@@ -125,14 +128,14 @@ fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> Option<
     Some(ends.map(|end| end * whole))
 }
 
-/// Largest plausible count in one more run after `n` runs without an event. If all runs have the same rate, each of k
-/// events falls into the additional run with probability 1/(n + 1). The result is the largest k for which the
-/// probability of all k exceeds 2.5 %.
+/// Returns the largest plausible count in one more run after `n` runs without an event. If all runs have the same rate,
+/// each of k events falls into the additional run with probability 1/(n + 1). The result is the largest k for which the
+/// probability that all k events do so exceeds 2.5 %.
 fn largest_unseen_count(n: f64) -> f64 {
     (libm::log(1.0 / 0.025) / libm::log(n + 1.0)).floor()
 }
 
-/// Half of the last printed digit: 0.05 for `15.2`, 0.5 for `83`.
+/// Returns half of the last printed digit: 0.05 for `15.2`, 0.5 for `83`.
 pub fn half_digit(printed: &str) -> f64 {
     let digits = printed.trim_start_matches(['-', '+']);
     let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
@@ -148,7 +151,7 @@ pub struct NumberComparison<'a> {
     pub published: f64,
     /// Margin, in the number's unit.
     pub margin: f64,
-    /// Kind of the number.
+    /// Class of the number.
     pub class: Class,
     /// Our mean with its interval.
     pub ours: &'a Estimate,
@@ -156,7 +159,7 @@ pub struct NumberComparison<'a> {
     pub is_exact: bool,
     /// Standard deviation of the repetitions.
     pub spread: f64,
-    /// Number of requested repetitions; in some of them the number may be undefined.
+    /// Number of requested repetitions. The number may be undefined in some of these repetitions.
     pub of_runs: usize,
     /// Facts about the paper's runs.
     pub paper: PaperRuns<'a>,
@@ -167,9 +170,10 @@ pub struct NumberComparison<'a> {
 pub struct PaperRuns<'a> {
     /// Whether the paper does not report the number of its runs.
     pub is_unknown: bool,
-    /// Duration of our run divided by that of the paper's run. The spread shrinks with the square root of the duration.
+    /// Duration of our run divided by the duration of the paper's run. The spread between runs is inversely
+    /// proportional to the square root of their duration.
     pub times_shorter: f64,
-    /// Reason why the margin is uncertain, if the margin is the spread of the paper's own runs.
+    /// Reason for an uncertain margin. Set only if the margin is the spread of the paper's own runs.
     pub undecidable: Option<&'a str>,
 }
 
@@ -182,17 +186,17 @@ impl Default for PaperRuns<'_> {
 /// A verdict with its note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotedVerdict {
-    /// The verdict.
+    /// Verdict on the number.
     pub verdict: Verdict,
     /// Note for the reader, such as the number of runs needed.
     pub note: String,
-    /// Probability of a deviation at least this large if the paper's number is right; only for a verdict by the rule
+    /// One-sided probability of a deviation at least this large if the paper's number is correct. Set only by the rule
     /// for one run.
     pub chance: Option<f64>,
 }
 
 impl NumberComparison<'_> {
-    /// Compares both numbers by the rules of this module.
+    /// Compares the measured with the published number by the rules of this module.
     pub fn verdict(&self) -> NotedVerdict {
         let of = |verdict, note: &str| NotedVerdict { verdict, note: note.into(), chance: None };
         let ci95 = if self.is_exact { Some([self.ours.mean; 2]) } else { self.ours.ci95 };
@@ -227,10 +231,10 @@ impl NumberComparison<'_> {
         }
     }
 
-    /// Position of an interval relative to the band.
+    /// Returns the position of an interval relative to the band.
     fn side(&self, ci95: [f64; 2]) -> BandPosition {
         let band = self.band();
-        // At the ends of the band, rounding errors of sums must not change the result.
+        // The tolerance prevents rounding errors of sums from changing the result at the ends of the band.
         let slack = 1e-9 * self.published.abs().max(self.margin);
         match () {
             () if ci95[1] < band[0] - slack || ci95[0] > band[1] + slack => BandPosition::Apart,
@@ -243,27 +247,31 @@ impl NumberComparison<'_> {
         [self.published - self.margin, self.published + self.margin]
     }
 
-    /// Whether the published number counts as the result of one run. This is the case if its class says so, or if the
-    /// paper does not report its number of runs and single runs vary by more than the margin.
+    /// Whether the published number counts as the result of one run. Some classes are defined as results of one run.
+    /// Any other number counts as one if the paper does not report its number of runs and single runs vary by more than
+    /// the margin.
     fn is_one_run(&self) -> bool {
         let may_be = self.paper.is_unknown && self.class.is_of_runs() && self.spread > self.margin;
         self.class.is_one_run() || may_be
     }
 
-    /// Largest half width of an informative prediction interval: five margins, at most half of the published number.
+    /// Returns the largest half width of an informative prediction interval: five margins, but at most half of the
+    /// published number.
     fn widest(&self) -> f64 {
         (5.0 * self.margin).min(0.5 * self.published.abs())
     }
 
-    /// Verdict on a number from one run of the paper, by its position in the prediction interval of one more run of
-    /// ours.
+    /// Returns the verdict on a number from one run of the paper. The verdict depends on the number's position in the
+    /// prediction interval of one more run of ours.
     fn one_run_verdict(&self, mean_verdict: NotedVerdict) -> NotedVerdict {
         let n = self.ours.runs as f64;
         let freedom = self.ours.runs.saturating_sub(1).max(1);
-        // The deviation combines the variation between runs of the paper's duration with the uncertainty of our mean.
+        // The deviation combines two variances: the variance between runs of the paper's duration, and the variance of
+        // our mean.
         let deviation = self.spread * libm::sqrt(self.paper.times_shorter.max(1.0) + 1.0 / n);
         let half = quantile(freedom) * deviation;
-        // A count that was always 0 may be 1 in the next run. A quantity that never varied is assumed to stay constant.
+        // A count that was 0 in all runs may be above 0 in the next run. A quantity that was equal in all runs is
+        // assumed to be constant.
         let is_count = matches!(self.class, Class::Count | Class::OneRun);
         let is_unseen = is_count && self.ours.mean == 0.0 && self.spread == 0.0;
         let one_more = if is_unseen {
@@ -301,7 +309,8 @@ impl NumberComparison<'_> {
         }
     }
 
-    /// Number of repetitions that would make the interval narrow enough, if the mean and the spread do not change.
+    /// Returns a note with the number of repetitions that would make the interval narrow enough, if the mean and the
+    /// spread stay the same.
     fn runs_needed(&self) -> String {
         let distance =
             self.band().iter().map(|end| (end - self.ours.mean).abs()).fold(f64::INFINITY, f64::min);
@@ -321,7 +330,7 @@ enum BandPosition {
     Apart,
 }
 
-/// Number of degrees of freedom so large that Student's t equals the normal distribution.
+/// Number of degrees of freedom for which Student's t practically equals the normal distribution.
 const INFINITE: usize = 1_000_000;
 
 #[cfg(test)]
@@ -411,16 +420,16 @@ mod tests {
             comparison.verdict().verdict
         };
         assert_eq!(of(66.0, 3.0), Verdict::Agrees);
-        // With t(19) = 2.093, one more run lies within 72 ± 6.4. This interval includes the published 67.
+        // With t(19) = 2.093, one more run lies within 72 ± 6.4. This interval includes the published number 67.
         assert_eq!(of(72.0, 3.0), Verdict::Agrees);
         assert_eq!(of(80.0, 3.0), Verdict::Differs);
-        // An interval is informative up to ± 16.75 (five margins). With a spread of 7, the interval is 80 ±
-        // 15.0, which is informative. With a spread of 9, even infinitely many runs would leave ± 1.96 * 9 =
-        // ± 17.6.
+        // An interval is informative if its half width is at most 16.75 (five margins). With a spread of 7, the
+        // interval 80 ± 15.0 is informative. With a spread of 9, infinitely many runs would still leave a half width of
+        // 1.96 * 9 = 17.6, which is not informative.
         assert_eq!(of(80.0, 7.0), Verdict::Agrees);
         assert_eq!(of(80.0, 9.0), Verdict::Undecidable);
-        // For a spread of 8, the interval 80 ± 17.2 is not informative. Infinitely many runs would leave 1.96 * 8 =
-        // 15.7, which is informative.
+        // With a spread of 8, the interval 80 ± 17.2 is not informative. Infinitely many runs would leave a half width
+        // of 1.96 * 8 = 15.7, which is informative.
         assert_eq!(of(80.0, 8.0), Verdict::Inconclusive);
     }
 
@@ -443,11 +452,11 @@ mod tests {
         };
         let unknown = PaperRuns { is_unknown: true, ..PaperRuns::default() };
         assert_eq!(of(6.0, PaperRuns::default()), Verdict::Differs);
-        // With a spread of 6, one more run lies within 112 ± 14.2, which includes the published 100. A spread
-        // of 4 is below the margin, so that the published number counts as a mean.
+        // With a spread of 6, one more run lies within 112 ± 14.2, which includes the published number 100. A spread of
+        // 4 is below the margin, so that the published number counts as a mean.
         assert_eq!((of(6.0, unknown), of(4.0, unknown)), (Verdict::Agrees, Verdict::Differs));
-        // The paper's run is a fifth as long as ours, and varies 2.24 times as much. Even with infinitely many runs of
-        // ours, the interval is 112 ± 26.3, wider than the informative ± 25.
+        // The paper's run is a fifth as long as our run, so that its results vary 2.24 times as much. With infinitely
+        // many runs of ours, the interval is 112 ± 26.3. An informative interval is at most ± 25.
         let shorter = PaperRuns { times_shorter: 5.0, ..unknown };
         assert_eq!(of(6.0, shorter), Verdict::Undecidable);
     }
@@ -498,8 +507,8 @@ mod tests {
             };
             comparison.verdict().verdict
         };
-        // After eight runs without an event, one event falls into the ninth run with probability 1/9, and two events do
-        // so with probability 1/81, below 2.5 %.
+        // Eight runs have no event. A single event falls into the ninth run with probability 1/9. Two events both fall
+        // into the ninth run with probability 1/81, which is below 2.5 %.
         assert_eq!(of(8, 1.0), Verdict::Inconclusive);
         assert_eq!(of(8, 3.0), Verdict::Differs);
         assert_eq!(of(38, 1.0), Verdict::Inconclusive);
@@ -524,8 +533,8 @@ mod tests {
         let margin = |published| margin_of_place(published, &grid).map(|margin| (1e9 * margin).round() / 1e9);
         assert_eq!(margin(0.05), Some(0.02));
         assert_eq!(margin(0.1), Some(0.025));
-        // The last axis value has one neighbour. The number 0.06 lies between two axis values: the margin is half of
-        // their distance.
+        // The last axis value has only one neighbour. The number 0.06 lies between two axis values, so that the margin
+        // is half of the distance between these values.
         assert_eq!(margin(0.2), Some(0.05));
         assert_eq!(margin(0.06), Some(0.025));
         assert_eq!(margin(0.3), None);

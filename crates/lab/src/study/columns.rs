@@ -1,4 +1,4 @@
-//! Values of the names in formulas. A name denotes a column of flows or links, or an axis of the cell.
+//! Values of the names in formulas. A name denotes a column of flows or links, or an axis of the grid.
 
 use super::expression::{Expression, NameRef, Scope};
 use super::file::Ordered;
@@ -6,7 +6,7 @@ use super::value::{Coordinates, Texts};
 use lasthop_scenario::{Scenario, hint};
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, LINK_METRICS, Outcome, RLC_METRICS};
 
-/// Columns that formulas of studies may use, in addition to the columns of `lasthop run`.
+/// Columns of flows that formulas of studies may use, in addition to the columns of `lasthop run`.
 pub const COUNTS: &[FlowMetric] = &[
     FlowMetric {
         name: "segments_received",
@@ -50,7 +50,7 @@ pub const COUNTS: &[FlowMetric] = &[
     },
 ];
 
-/// RLC column that formulas of studies may use, in addition to the columns of `lasthop run`.
+/// Column of links with RLC that formulas of studies may use, in addition to the columns of `lasthop run`.
 const SDUS_BEHIND_A_GAP: &str = "sdus_behind_gap";
 
 fn column(name: &str) -> Option<&'static FlowMetric> {
@@ -89,13 +89,13 @@ pub fn needs_link_delays(formula: &Expression) -> bool {
     needs
 }
 
-/// Values for the names in a formula, taken from the outcome of one run.
+/// Scope of a formula: values of names from the outcome of one run.
 pub struct RunScope<'a> {
     /// Outcome of the run.
     pub outcome: &'a Outcome,
     /// Coordinates of the run in its grid.
     pub coordinates: &'a Coordinates,
-    /// Groups of flows: each name with patterns of flow names.
+    /// Groups of flows: name of each group, and patterns of flow names.
     pub groups: &'a Ordered<Texts>,
 }
 
@@ -119,8 +119,8 @@ impl Scope for RunScope<'_> {
     }
 }
 
-/// Whether a flow belongs to the group; true for every flow if `group` is `None`. Flows declared with a `count` are
-/// named `bulk.1`, `bulk.2` and so on.
+/// Whether a flow belongs to the group. If `group` is `None`, every flow belongs. The replicas of a flow with `count`
+/// have the names `bulk.1`, `bulk.2` and so on; patterns may also match the name `bulk`.
 pub fn is_member(groups: &Ordered<Texts>, group: Option<&str>, flow: &str) -> bool {
     let Some(group) = group else { return true };
     let whole = flow.rsplit_once('.').map_or(flow, |(name, _)| name);
@@ -145,7 +145,7 @@ impl Scope for FlowScope<'_> {
     }
 }
 
-/// Checks the names of a formula; the error is a message and a hint for the first unknown name.
+/// Checks the names of a formula. The error is a message and a hint for the first unknown name.
 pub fn check(
     formula: &Expression,
     scenario: &Scenario,

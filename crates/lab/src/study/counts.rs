@@ -10,7 +10,7 @@ pub fn of<'a>(items: impl Iterator<Item = &'a Item>) -> VerdictCounts {
     VerdictCounts::of(items.filter_map(|item| item.verdict))
 }
 
-/// Counts as text: `6 agree, 2 differ, 4 are inconclusive, 1 has the shape`. Zero counts are left out.
+/// Returns the counts as text: `6 agree, 2 differ, 4 are inconclusive, 1 has the shape`. Counts of 0 are omitted.
 pub fn words(counts: &VerdictCounts) -> String {
     let one = |count: usize, singular: &str, plural: &str| {
         (count > 0).then(|| format!("{count} {}", if count == 1 { singular } else { plural }))
@@ -31,7 +31,7 @@ pub fn words(counts: &VerdictCounts) -> String {
 pub struct Chance {
     /// Number of rows with a verdict.
     pub rows: usize,
-    /// Number of rows that would differ by chance even if the papers were exact: on average at most 2.5 % of the rows.
+    /// Upper limit of the mean number of rows that differ by chance, if the papers were exact: 2.5 % of the rows.
     pub expected: f64,
     /// Number of published numbers with the verdict `differs`.
     pub differ: usize,
@@ -41,7 +41,7 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// Computes the number of differences expected by chance for these rows.
+    /// Computes the numbers of differing rows, and the number expected by chance.
     pub fn of<'a>(items: impl Iterator<Item = &'a Item> + Clone) -> Chance {
         let rows = items.clone().filter(|item| item.verdict.is_some()).count();
         let mut chances: Vec<f64> = items.clone().filter_map(p_value).collect();
@@ -54,7 +54,7 @@ impl Chance {
         Chance { rows, expected: 0.025 * rows as f64, differ: items.filter(is_number).count(), kept }
     }
 
-    /// Summary sentence.
+    /// Returns a summary sentence.
     pub fn words(&self) -> String {
         let still = match self.differ {
             0 => "no number still differs".to_owned(),
@@ -67,7 +67,9 @@ impl Chance {
     }
 }
 
-/// Probability that our mean lies at least this far outside of the margin, if the true value lies at the margin's edge.
+/// Returns the probability of our deviation by chance. For most numbers, this is the probability that our mean lies at
+/// least this far beyond the margin if the true value lies at the margin's edge. For a number from one run,
+/// `Item::chance` is the probability.
 fn p_value(item: &Item) -> Option<f64> {
     if item.chance.is_some() {
         return item.chance;
@@ -99,8 +101,8 @@ mod tests {
     #[test]
     fn one_that_barely_differs_among_many_does_not_stay() {
         let mut items: Vec<Item> = (0..39).map(|_| number(100.0, 1.0, Verdict::Agrees)).collect();
-        // This number lies just outside of the margin. Its p-value is 2.5 %: among 40 rows, one such row is expected by
-        // chance.
+        // This number lies just outside the margin. Its p-value is 2.5 %, so that one such row among 40 rows is
+        // expected by chance.
         items.push(number(107.0, 1.99, Verdict::Differs));
         let chance = Chance::of(items.iter());
         assert_eq!((chance.rows, chance.differ, chance.kept), (40, 1, 0));

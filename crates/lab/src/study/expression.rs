@@ -13,13 +13,13 @@ use super::value::{Coordinates, Value};
 pub enum Expression {
     /// A constant.
     Number(f64),
-    /// A name: a column, an axis, or `LINK.DIRECTION.COLUMN`.
+    /// A name: a column of flows, an axis, or a column of links as `LINK.DIRECTION.COLUMN`.
     Name(String),
-    /// Binary operation: `+ - * /`.
+    /// A binary operation with one of the operators `+ - * /`.
     Binary(char, Box<Expression>, Box<Expression>),
-    /// A function of numbers.
+    /// A function of numbers, with its arguments.
     Call(Function, Vec<Expression>),
-    /// A function over flows.
+    /// A function over flows, with its argument and the name of a group of flows.
     Over(Aggregate, Box<Expression>, Option<String>),
 }
 
@@ -39,20 +39,23 @@ pub enum Function {
 /// Functions over flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {
-    /// Sum.
+    /// Sum of the values.
     Sum,
-    /// Mean.
+    /// Mean of the values.
     Mean,
-    /// Jain's index: 1 if all values are equal, 1/n if one of n flows has everything (Jain, Chiu, Hawe 1984).
+    /// Jain's index (Jain, Chiu, Hawe 1984). The index is 1 if all values are equal, and 1/n if one of n flows receives
+    /// everything.
     Jain,
-    /// Coefficient of variation of the population: 0 if all values are equal.
+    /// Coefficient of variation, computed with the population's standard deviation. The coefficient is 0 if all values
+    /// are equal.
     Cv,
     /// Number of flows.
     Count,
 }
 
 impl Aggregate {
-    /// Applies the function to these values; `None` if there are no values, except for a count, which is then 0.
+    /// Applies the function to these values. If `values` is empty, the count is 0 and every other function returns
+    /// `None`.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let n = values.len() as f64;
         let sum = || values.iter().sum::<f64>();
@@ -76,11 +79,12 @@ impl Aggregate {
     }
 }
 
-/// Gives the names in a formula their values.
+/// Source of the values of a formula's names.
 pub trait Scope {
-    /// Value of a name; `None` if undefined.
+    /// Returns the value of a name. Returns `None` if the value is undefined.
     fn name(&self, name: &str) -> Option<f64>;
-    /// Values of a formula for each flow of a group, or for every flow; empty if there are no flows.
+    /// Returns the values of a formula for each flow of a group, or for every flow if the group is `None`. Returns an
+    /// empty list if the scope has no flows.
     fn flows(&self, _of: &Expression, _group: Option<&str>) -> Vec<f64> {
         Vec::new()
     }
@@ -93,7 +97,7 @@ impl Scope for Coordinates {
 }
 
 impl Expression {
-    /// Parses a formula; the error is a message for the user.
+    /// Parses a formula. The error is a message for the user.
     pub fn parse(text: &str) -> Result<Expression, String> {
         let mut reader = Parser { rest: text };
         let expression = reader.sum()?;
@@ -103,7 +107,7 @@ impl Expression {
         }
     }
 
-    /// Value of the formula; `None` if undefined.
+    /// Returns the value of the formula. Returns `None` if the value is undefined or infinite.
     pub fn value(&self, scope: &dyn Scope) -> Option<f64> {
         let value = match self {
             Expression::Number(number) => *number,
@@ -133,7 +137,7 @@ impl Expression {
         value.is_finite().then_some(value)
     }
 
-    /// Whether the value cannot be negative, because no operand can be negative and nothing is subtracted.
+    /// Whether the value cannot be negative, because no operand can be negative and the formula has no subtraction.
     pub fn is_never_negative(&self, is_name: &dyn Fn(&str) -> bool) -> bool {
         let is = |one: &Expression| one.is_never_negative(is_name);
         match self {
@@ -171,11 +175,11 @@ impl Expression {
     }
 }
 
-/// A name in a formula.
+/// Name in a formula.
 pub enum NameRef<'a> {
     /// A column or an axis.
     Column {
-        /// Name.
+        /// Name of the column or axis.
         name: &'a str,
         /// Whether the formula evaluates the name for each flow.
         of_flows: bool,
@@ -350,7 +354,7 @@ mod tests {
         ] {
             assert!((value(text).unwrap() - result).abs() < 1e-12, "{text}");
         }
-        assert_eq!(value("a / 0"), None, "the quotient is undefined, not infinite");
+        assert_eq!(value("a / 0"), None, "a division by zero must give an undefined value");
         assert_eq!(value("unknown + 1"), None);
     }
 

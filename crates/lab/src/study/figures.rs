@@ -1,4 +1,4 @@
-//! Draws a paper's figures from our results, with the published points.
+//! Figures of a paper: our results, with the published points.
 
 use super::computed;
 use super::file::{self, Drawn};
@@ -13,7 +13,7 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
 use lasthop_scenario::Problem;
 
-/// Draws a picture; fails if the picture needs a separate run whose scenario is invalid.
+/// Draws a picture. Fails if the picture needs a separate run and the scenario of this run is invalid.
 pub fn figure(
     study: &Study,
     results: &PaperResults<'_>,
@@ -78,7 +78,8 @@ impl Drawing<'_> {
         each?.into_iter().reduce(wider)
     }
 
-    /// Curves along the axis `x`, and the names of the axis values if they are not numbers.
+    /// Returns the curves along the axis `x`. Also returns the names of the axis values if these values are not
+    /// numbers.
     fn curves_over_axis(&self, results: &PaperResults<'_>) -> (Vec<Curve>, Vec<String>) {
         let Some(x) = self.figure.x.as_deref() else { return (Vec::new(), Vec::new()) };
         let mut curves = if self.figure.curve.is_empty() {
@@ -113,7 +114,8 @@ impl Drawing<'_> {
         Some(value.number().or_else(place)? * self.figure.x_times.unwrap_or(1.0))
     }
 
-    /// One curve for each combination of values on the other axes, with the points of the paper and of ns-2.
+    /// Returns one curve for each combination of values on the remaining axes, with the points of the paper and of
+    /// ns-2.
     fn series_curves(
         &self,
         view: View<'_>,
@@ -170,13 +172,13 @@ impl Drawing<'_> {
     ) -> Option<Point> {
         let estimate = view.measurement(quantity, coordinates)?.times(times).estimate()?;
         let point = Point::of(self.abscissa(x, coordinates.get(x)?)?, &estimate);
-        // A number that does not vary gets no error bar.
+        // A number with equal values in all repetitions gets no error bar.
         let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
         Some(Point { ci95, ..point })
     }
 
-    /// Points of the rows of `published.csv` whose item matches `items`. A point lies at the row's coordinate
-    /// in the grid, otherwise at the coordinate written in the file.
+    /// Returns the points of the rows of `published.csv` whose item matches `items`. The abscissa of a point is the
+    /// row's coordinate in the grid. If the grid has no such coordinate, the abscissa is the coordinate in the file.
     fn published_points(
         &self,
         x: &str,
@@ -198,7 +200,7 @@ impl Drawing<'_> {
         placed.filter(|(row, coordinates)| is_meant(row, coordinates)).filter_map(point).collect()
     }
 
-    /// Points of ns-2 for the curve `series`, under the answers of the reading.
+    /// Returns the points of ns-2 for the curve `series`, under the answers of the reading.
     fn ns2_points(&self, x: &str, reading: &str, series: &str) -> Vec<Point> {
         let rows = self.study.ns2.iter().filter(|row| self.figure.ns2.matches(&row.item));
         let rows = rows.filter(|row| row.series == series && row.is_under(reading));
@@ -243,7 +245,7 @@ impl Drawing<'_> {
         at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), OneOrMore(vec![value.clone()]))));
         let (cells, _) = selected_cells(&self.view, quantity, results, &at);
         let times = curve.times.unwrap_or(1.0);
-        // If `at` does not name an axis, the first value of the axis is used.
+        // If `at` does not fix some axis, the first value of that axis is used.
         let mut seen: Vec<Value> = Vec::new();
         let firsts = cells.iter().filter(|coordinates| {
             let new = coordinates.get(x).is_some_and(|value| !seen.iter().any(|one| one.same(value)));
@@ -254,7 +256,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Kind of a curve that shows our results in this style.
+/// Returns the kind of a curve that shows our results in this style.
 pub fn curve_kind(drawn: Drawn) -> CurveKind {
     match drawn {
         Drawn::Points => CurveKind::Measured,

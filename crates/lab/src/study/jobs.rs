@@ -1,4 +1,5 @@
-//! Runs without duplicates: equal scenarios with the same seed run only once, for all grids and answers that need them.
+//! Runs without duplicates. Equal scenarios with the same seed are run only once, for all grids and answers that need
+//! them.
 
 use super::cells::GridCell;
 use super::columns::{RunScope, needs_link_delays};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 /// Names of metrics, each with its formula.
 pub type Metrics = Arc<Vec<(String, Expression)>>;
 
-/// A scenario with a digest of everything that decides its outcome, except the seed.
+/// A scenario, with a digest of everything that determines its outcome except the seed.
 pub struct ResolvedScenario {
     scenario: Arc<Scenario>,
     digest: String,
@@ -26,13 +27,13 @@ pub struct ResolvedScenario {
 impl ResolvedScenario {
     /// Computes the digest of a scenario.
     pub fn of(scenario: Scenario) -> ResolvedScenario {
-        // The debug text contains every value that a run reads.
+        // The debug text contains every value that a run depends on.
         let digest = digest::key(&[&format!("{scenario:?}")]);
         ResolvedScenario { scenario: Arc::new(scenario), digest }
     }
 }
 
-/// Evaluates the metrics of a cell on the outcome of a run.
+/// Reader that evaluates the metrics of a cell on the outcome of a run.
 #[derive(Clone)]
 pub struct MetricReader {
     metrics: Metrics,
@@ -42,7 +43,7 @@ pub struct MetricReader {
 }
 
 impl MetricReader {
-    /// Reader of the metrics of a cell.
+    /// Returns the reader of a cell's metrics.
     pub fn of(cell: &GridCell<'_>, metrics: Metrics) -> MetricReader {
         let (groups, coordinates) = (cell.grid.groups.clone(), cell.coordinates.clone());
         let digest =
@@ -50,7 +51,7 @@ impl MetricReader {
         MetricReader { metrics, groups: Arc::new(groups), coordinates, digest }
     }
 
-    /// Names of the metrics.
+    /// Returns the names of the metrics.
     pub fn metrics(&self) -> impl Iterator<Item = &str> {
         self.metrics.iter().map(|(name, _)| name.as_str())
     }
@@ -79,8 +80,8 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// Requests a run, unless it is finished. Returns the key under which [`Jobs::values`] finds the reader's metrics:
-    /// a digest of scenario, metrics and seed.
+    /// Requests a run, unless the run has finished. Returns a key for [`Jobs::values`], which finds the reader's
+    /// metrics by this key. The key is a digest of scenario, metrics and seed.
     pub fn request(&mut self, resolved: &ResolvedScenario, seed: u64, reader: &MetricReader) -> String {
         let key = digest::key(&[&resolved.digest, &reader.digest, &seed.to_string()]);
         if !self.done.contains_key(&key) {
@@ -91,23 +92,24 @@ impl Jobs {
         key
     }
 
-    /// Number of unfinished runs.
+    /// Returns the number of unfinished runs.
     pub fn unfinished(&self) -> usize {
         self.unfinished.len()
     }
 
-    /// Runs all unfinished jobs on all cores; fails if a run gets stuck. The metrics of cancelled jobs are `None`.
+    /// Runs all unfinished jobs on all cores. Fails if a run gets stuck. The metrics of cancelled jobs are `None`.
     pub fn run(&mut self, store: &RunStore, progress: &dyn Progress) -> Result<(), Stuck> {
         let unfinished: Vec<Job> = std::mem::take(&mut self.unfinished).into_values().collect();
-        // Each thread takes one job at a time. If threads took several jobs, one thread would be busy with its last
-        // jobs while the others are idle.
+        // Each thread takes one job at a time. If a thread took several jobs at once, that thread could still have jobs
+        // waiting while other threads are idle.
         let one_by_one = unfinished.into_par_iter().with_max_len(1);
         let done: Result<Vec<_>, Stuck> = one_by_one.map(|job| job.run(store, progress)).collect();
         self.done.extend(done?.into_iter().flatten());
         Ok(())
     }
 
-    /// Metrics of a finished run by the key from [`Jobs::request`]; `None` if the run is not finished.
+    /// Returns the metrics of a finished run. `key` is a result of [`Jobs::request`]. Returns `None` if the run has not
+    /// finished.
     pub fn values(&self, key: &str) -> Option<&Values> {
         self.done.get(key)
     }
@@ -168,7 +170,8 @@ to = "b"
         MetricReader { metrics, groups: Arc::default(), coordinates, digest }
     }
 
-    /// A formula of a link's delay has a value: the run measures delays. The link sends 1500 bytes in 12 ms.
+    /// The formula of a link's delay has a value, because the run measures link delays. The link transmits 1500 bytes
+    /// in 12 ms.
     #[test]
     fn a_formula_of_a_delay_is_measured() {
         let mut jobs = Jobs::default();
@@ -191,7 +194,8 @@ to = "b"
         jobs.run(&RunStore::none(), &crate::progress::Silent).unwrap();
         let of = |jobs: &Jobs, key: &str| jobs.values(key).unwrap()[0].unwrap();
         assert_eq!(of(&jobs, &twice), 2.0 * of(&jobs, &goodput));
-        // A reader that is added after the run needs another run. Known metrics need no further run.
+        // A reader that is added after the run needs a second run. Metrics that are already available need no second
+        // run.
         jobs.request(&resolved(), 1, &reader("goodput_kbps", Coordinates::new()));
         let late = jobs.request(&resolved(), 1, &reader("3 * goodput_kbps", Coordinates::new()));
         assert_eq!(jobs.unfinished(), 1);

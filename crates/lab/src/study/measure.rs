@@ -1,4 +1,4 @@
-//! Numbers from the results of a paper's runs: metrics at some coordinates, and measures.
+//! Numbers computed from the results of a paper's runs: metrics at some coordinates, and measures.
 
 use super::axis_place;
 use super::expression::Expression;
@@ -11,18 +11,17 @@ use crate::stats::{Estimate, RatioOfMeans};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Values of a quantity, one for each repetition. Repetitions with the same index have the same random losses in all
-/// measurements.
+/// Values of a quantity, one for each repetition. In all measurements, repetitions with the same index have the same
+/// random losses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
-    /// Values by repetition; `None` if undefined.
+    /// Values in the order of the repetitions. A value is `None` if it is undefined.
     pub values: Vec<Option<f64>>,
-    /// Axis and axis value that a search along an axis found (`Over::Largest` and others).
+    /// Axis and axis value that a search along an axis has found, as with `Over::Largest`.
     pub found: Option<(String, Value)>,
-    /// Whether the scenario has no randomness, so that the value has no interval.
+    /// Whether the scenario has no randomness. If so, the interval is a single point.
     pub is_exact: bool,
-    /// Position with its interval, if the number is a position on an axis. `values` then holds only the
-    /// position.
+    /// Position with its interval, if the number is a position on an axis. `values` then holds only the position.
     pub place: Option<Estimate>,
 }
 
@@ -31,27 +30,27 @@ impl Measurement {
         Measurement { values, found: None, is_exact, place: None }
     }
 
-    /// A measurement of random repetitions.
+    /// Returns a measurement from repetitions with randomness.
     pub fn of(values: Vec<Option<f64>>) -> Measurement {
         Measurement::new(values, false)
     }
 
-    /// A computed number, without randomness.
+    /// Returns the measurement of a computed number, which has no randomness.
     pub fn exactly(value: f64) -> Measurement {
         Measurement::new(vec![Some(value)], true)
     }
 
-    /// Defined values.
+    /// Returns the defined values.
     pub fn defined(&self) -> Vec<f64> {
         self.values.iter().flatten().copied().collect()
     }
 
-    /// Mean of the defined values.
+    /// Returns the mean of the defined values.
     pub fn mean(&self) -> Option<f64> {
         self.estimate().map(|estimate| estimate.mean)
     }
 
-    /// Mean with its interval; the interval is a point if `is_exact`.
+    /// Returns the mean with its interval. If `is_exact`, the interval is a single point.
     pub fn estimate(&self) -> Option<Estimate> {
         if let Some(place) = self.place {
             return Some(place);
@@ -60,7 +59,8 @@ impl Measurement {
         Some(if self.is_exact { Estimate { ci95: Some([plain.mean; 2]), ..plain } } else { plain })
     }
 
-    /// Applies `of` to this number and another number in each of the common repetitions.
+    /// Applies `of` to this number and to the number `other`, in each repetition that the two measurements have in
+    /// common.
     pub fn with(&self, other: &Measurement, of: impl Fn(f64, f64) -> f64) -> Measurement {
         let pairs = self.values.iter().zip(&other.values);
         let values = pairs.map(|(one, other)| one.zip(*other).map(|(one, other)| of(one, other)));
@@ -68,8 +68,8 @@ impl Measurement {
         Measurement::new(finite, self.is_exact && other.is_exact)
     }
 
-    /// First and second half of the repetitions. If there are fewer than two repetitions or nothing is random, each
-    /// half contains all repetitions.
+    /// Returns the first and the second half of the repetitions. If fewer than two repetitions exist or nothing is
+    /// random, each half contains all repetitions.
     fn halves(self) -> (Measurement, Measurement) {
         let half = self.values.len() / 2;
         if half == 0 || self.is_exact {
@@ -79,7 +79,7 @@ impl Measurement {
         (of(&self.values[..half]), of(&self.values[half..]))
     }
 
-    /// Multiplies all values by a factor.
+    /// Multiplies all values by a factor. Removes the position `place` unless the factor is 1.
     pub fn times(mut self, factor: f64) -> Measurement {
         for value in self.values.iter_mut().flatten() {
             *value *= factor;
@@ -89,14 +89,14 @@ impl Measurement {
     }
 }
 
-/// Access to a paper's results, measured with one answer to each of the paper's open questions.
+/// Access to a paper's results under one set of answers to the paper's open questions.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The paper.
     pub study: &'a Study,
-    /// Results by grid.
+    /// Results of each grid.
     pub by_grid: &'a ResultsByGrid,
-    /// If present, records the cells from which numbers are read.
+    /// Record of the cells from which numbers are read. `None` if no record is needed.
     pub read_cells: Option<&'a RefCell<ReadCells>>,
 }
 
@@ -104,12 +104,13 @@ pub struct View<'a> {
 pub type ReadCells = BTreeSet<(String, usize)>;
 
 impl<'a> View<'a> {
-    /// A view that does not record the cells read.
+    /// Returns a view that does not record the cells from which numbers are read.
     pub fn of(study: &'a Study, by_grid: &'a ResultsByGrid) -> View<'a> {
         View { study, by_grid, read_cells: None }
     }
 
-    /// Value of a metric or measure at some coordinates; `None` if not run or undefined.
+    /// Returns the values of a metric or measure at some coordinates. Returns `None` if the cell was not run or the
+    /// number is undefined.
     pub fn measurement(&self, quantity: QuantityRef<'_>, coordinates: &Coordinates) -> Option<Measurement> {
         match self.study.resolve(quantity, &[]).ok()? {
             ResolvedQuantity::Metric { metric, grid } => {
@@ -124,7 +125,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Results of the grid to which a metric or measure belongs.
+    /// Returns the results of the grid to which a metric or measure belongs.
     pub fn results(&self, quantity: QuantityRef<'_>) -> Option<&'a GridResults> {
         self.by_grid.get(grid_of(self.study, quantity)?)
     }
@@ -169,8 +170,9 @@ impl<'a> View<'a> {
                 Self::place(name, values, &along?, of)
             }
             _ => {
-                // The largest of several means is biased upwards. Therefore one half of the repetitions determines the
-                // axis value with the largest mean, and only the other half is used for the result at this value.
+                // The largest of several measured means is biased upwards. Therefore, one half of the repetitions
+                // selects the axis value with the largest mean. Only the remaining half is used for the number at this
+                // axis value.
                 let measurements = values.iter().filter_map(|value| {
                     let (chooses, measured) = compared(&with_value(&coordinates, name, value))?.halves();
                     Some((chooses.mean()?, value, measured))
@@ -236,16 +238,16 @@ impl<'a> View<'a> {
     }
 }
 
-/// Copy of the coordinates, in which the values of `over` replace or extend the axis values.
+/// Returns a copy of the coordinates, in which the values of `over` replace or extend the axis values.
 pub fn with_coordinates(coordinates: &Coordinates, over: &Ordered<Value>) -> Coordinates {
     let mut coordinates = coordinates.clone();
     coordinates.extend(over.iter().map(|(axis, value)| (axis.clone(), value.clone())));
     coordinates
 }
 
-/// Computes 100 (mean of `ones` / mean of `others` - 1). The result has one value per repetition: the repetition's
-/// contribution to the linearised ratio. The interval of the mean of these values is therefore the interval of the
-/// change.
+/// Computes the change of a mean, %: 100 (mean of `ones` / mean of `others` - 1). The result has one value for each
+/// repetition: the repetition's contribution to the linearised ratio. The mean of these values is the change, and the
+/// interval of that mean is the interval of the change.
 fn change_of_means(ones: &Measurement, others: &Measurement) -> Option<Measurement> {
     let (one, other) = (ones.with(others, |one, _| one), others.with(ones, |other, _| other));
     let ratio = RatioOfMeans::of(&one.defined(), &other.defined())?;

@@ -3,15 +3,16 @@
 //!
 //! # Terms
 //!
-//! * Grid: the runs of every combination of some axes' values. A cell is one such combination.
+//! * Grid: the runs of every combination of some axes' values. A cell is one such combination of axis values.
 //! * Row: one published number, claim or point of a figure, with our result.
-//! * Question: a detail that the paper leaves open. An answer changes the scenarios; a try repeats rows under answers.
+//! * Question: a detail that the paper leaves open. An answer changes the scenarios. A try repeats rows under several
+//!   answers.
 //! * Reading: a set of answers. The default reading contains no answers.
 //!
 //! # Steps from the paper to one number
 //!
-//! The paper huang prints a gain of 83 % at a bad period of 1 ms. These steps compute our number for the same row from
-//! the folder `papers/huang`.
+//! The paper `huang` prints a gain of 83 % at a bad period of 1 ms. The following steps compute our number for this row
+//! from the folder `papers/huang`.
 //!
 //! 1. [`source`] finds the files of the folder. serde parses `study.toml` into the types of [`mod@file`] and, for axis
 //!    values, of [`value`]. `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
@@ -20,31 +21,37 @@
 //!    metric.
 //! 3. [`reproduce`] lists the runs as one [`runs::RunRequest`] each: the default reading, other readings, and each
 //!    answer of each `[[try]]`.
-//! 4. [`runs`] takes every combination of the values on the grid's axes: method, link and bad period. [`cells`] makes a
-//!    scenario from each combination. Here it is `wireless.toml` with `bad = "1 ms"` and the method's keys.
-//! 5. [`jobs`] runs each distinct scenario once per seed. [`run_store`] holds the results of runs from earlier starts
-//!    of the program.
+//! 4. [`runs`] takes every combination of the values on the grid's axes: method, link and bad period. [`cells`] builds
+//!    a scenario from each combination. In this example, the scenario is `wireless.toml` with `bad = "1 ms"` and the
+//!    keys of the method.
+//! 5. [`jobs`] runs each distinct scenario once for each seed. [`run_store`] holds the results of runs from earlier
+//!    starts of the program.
 //! 6. [`expression`] evaluates the formula of `[metric.throughput]`, `goodput_kbps`, on the [`columns`] of the run's
 //!    outcome. Only this number is stored.
 //! 7. A [`runs::ResultsByGrid`] holds the numbers by grid, coordinates, metric and repetition. If an interval is too
 //!    wide for its row's margin, [`width`] requests more repetitions, and steps 5 to 7 repeat.
 //! 8. [`rows::number`] takes the row of `published.csv`. `series_is = "link"` and the column `bad_ms` give the
-//!    coordinates: link "low delay", bad period 1.
-//! 9. [`measure`] combines 100 throughputs with `method = "tagged"` and 100 with `"sack"`, paired by seed, into one
-//!    gain, because the measure says `as = "change of means, %"`.
-//! 10. [`class`] gives the interval, the margin (`class = "gain"`: 5 points) and the verdict. The row is an
-//!     [`Item`](crate::item::Item).
+//!    coordinates: link "low delay", bad period 1 ms.
+//! 9. [`measure`] combines 100 throughputs with `method = "tagged"` and 100 throughputs with `"sack"` into one gain.
+//!    The throughputs are paired by seed. The kind of gain is the measure's `as = "change of means, %"`.
+//! 10. [`class`] computes the interval, the margin (`class = "gain"`: 5 percentage points) and the verdict. The result
+//!     is an [`Item`](crate::item::Item).
 //!
 //! # Other modules
 //!
-//! * [`axis_place`]: positions on an axis, such as the value at which two curves cross. [`computed`]: measures computed
-//!   in Rust.
-//! * [`claims`]: tests of claims at points. [`claim_verdict`]: verdicts on claims.
-//! * [`ns2`]: ns-2's numbers. [`readings`]: comparison of readings. [`causes`]: causes of differences. [`counts`]:
-//!   number of rows with each verdict.
+//! * [`axis_place`]: positions on an axis, such as the value at which two curves cross.
+//! * [`computed`]: measures that Rust code computes.
+//! * [`claims`]: tests of claims at points.
+//! * [`claim_verdict`]: verdicts on claims.
+//! * [`ns2`]: numbers of ns-2.
+//! * [`readings`]: comparison of readings.
+//! * [`causes`]: causes of differences.
+//! * [`counts`]: number of rows with each verdict.
 //! * [`selector`]: selection of rows for tables, causes and placeholders.
-//! * [`prose`]: text of the paper's chapter in the report, with [`tables`], [`switches`] (a choice of answers),
-//!   [`figures`] and [`time_series`]. [`overview`]: the report's first screen.
+//! * [`prose`]: text of the paper's chapter in the report.
+//! * [`tables`], [`figures`], [`time_series`]: tables and figures of the chapter.
+//! * [`switches`]: choice of answers above a table.
+//! * [`overview`]: the paper's part of the report's first screen.
 
 pub mod axis_place;
 pub mod causes;

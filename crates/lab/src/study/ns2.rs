@@ -1,8 +1,9 @@
-//! `ns2.csv`: results of the simulator ns-2 for the same rows, as far as ns-2 models the mechanisms.
+//! Results of the simulator ns-2, read from `ns2.csv`. A result belongs to a row. Only rows whose mechanisms ns-2
+//! models have a result.
 //!
-//! The columns `item`, `series`, `x` and `metric` are the same as in the row. The other columns are `reading`
-//! (`question: answer`; empty for the default reading), `value`, `half_width` (of the 95 % interval; empty without
-//! variation) and `source`.
+//! The columns `item`, `series`, `x` and `metric` have the same text as in the row. The column `reading` is `question:
+//! answer`, or empty for the default reading. The column `value` is the mean. The column `half_width` is half of the 95
+//! % interval, or empty if the value does not vary. The column `source` is the source of the number.
 
 use super::published::{self, coordinates};
 use super::selector::SelectableRow;
@@ -16,7 +17,7 @@ use std::collections::BTreeSet;
 
 const FILE: &str = "ns2.csv";
 
-/// A result of ns-2.
+/// Result of ns-2.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ns2 {
@@ -27,8 +28,8 @@ pub struct Ns2 {
     x: String,
     /// Measured quantity.
     pub metric: String,
-    /// Interpretation of the paper where the paper leaves a question open, as `question: answer`; empty for the default
-    /// interpretation.
+    /// Answer to a question that the paper leaves open, in the form `question: answer`. The text is empty for the
+    /// default reading.
     pub reading: String,
     /// Mean of ns-2's runs, in the row's unit.
     pub value: f64,
@@ -38,19 +39,19 @@ pub struct Ns2 {
 }
 
 impl Ns2 {
-    /// 95 % interval.
+    /// Returns the 95 % interval. Returns `None` if the value does not vary.
     pub fn ci95(&self) -> Option<[f64; 2]> {
         let decimal = |end: f64| libm::round(end * 1e9) / 1e9;
         self.half_width.map(|half| [self.value - half, self.value + half].map(decimal))
     }
 
-    /// Coordinates as written in the file.
+    /// Returns the coordinates as written in the file.
     pub fn coordinates(&self) -> impl Iterator<Item = (&str, &str)> {
         coordinates(&self.x)
     }
 
-    /// Whether the result holds for this reading (a set of answers to the paper's open questions). An empty reading is
-    /// the default one.
+    /// Whether the result belongs to this reading. A reading is a set of answers to the paper's open questions. An
+    /// empty `reading` is the default reading.
     pub fn is_under(&self, reading: &str) -> bool {
         self.reading == reading || (self.reading.is_empty() && reading == DEFAULT)
     }
@@ -62,12 +63,13 @@ impl Ns2 {
     }
 }
 
-/// Results of a paper; empty without the file, an error if a line cannot be read.
+/// Reads the results of a paper. Returns an empty list if the file is missing. Fails if a line cannot be read.
 pub fn read(source: &PaperSource) -> Result<Vec<Ns2>, Problem> {
     published::rows(source, FILE, "item, series, x, metric, reading, value, half_width, source")
 }
 
-/// Checks that every result belongs to an existing item, and to the default reading or an existing answer.
+/// Checks that every result belongs to an existing item, and that its reading is the default reading or an existing
+/// answer.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let file = &study.file;
     let answers = study.answers();
@@ -88,7 +90,7 @@ pub fn check(study: &Study) -> Result<(), Problem> {
     }
 }
 
-/// Adds ns-2's results to the items.
+/// Adds the results of ns-2 to the items.
 pub fn attach<'a>(study: &Study, items: impl Iterator<Item = &'a mut Item>) {
     for item in items {
         if let Some(one) = study.ns2.iter().find(|one| one.matches_item(item)) {

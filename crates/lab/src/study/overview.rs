@@ -1,5 +1,5 @@
-//! A paper's part of the report's first screen: verdicts by theme, and the distances between our headline numbers and
-//! the published numbers, in margins.
+//! The paper's part of the report's first screen: verdicts for each theme, and distances of our headline numbers from
+//! the published numbers. The unit of a distance is the margin of the published number.
 
 use super::counts;
 use super::file::Binding;
@@ -14,21 +14,21 @@ use crate::papers::cells::words;
 /// Themes of claims and numbers.
 pub const THEMES: [&str; 5] = ["the cure helps", "order of the cures", "mechanism", "fairness", "tables"];
 
-/// Largest number of headline numbers of a paper.
+/// Largest number of headline numbers of one paper.
 const HEADLINES: usize = 4;
 
-/// Part of one paper on the first screen.
+/// The paper's part of the first screen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overview {
     /// Row of the paper in the matrix of verdicts.
     pub row: MatrixRow,
-    /// Whether numbers and claims come from the paper; if not, the claims are our own expectations.
+    /// Whether the numbers and claims come from the paper. If not, the claims are our own expectations.
     pub is_published: bool,
-    /// Headline numbers.
+    /// Distances of our headline numbers from the published numbers.
     pub headlines: Vec<ForestRow>,
 }
 
-/// Overview of a paper; `answer` is the result of the reproduction in a sentence.
+/// Returns the overview of a paper. `answer` is the result of the reproduction in one sentence.
 pub fn of(study: &Study, results: &PaperResults<'_>, answer: &str) -> Overview {
     let paper = &study.file.paper;
     let verdicts = |theme: &str| -> Vec<Verdict> {
@@ -67,7 +67,7 @@ pub fn of(study: &Study, results: &PaperResults<'_>, answer: &str) -> Overview {
     }
 }
 
-/// Matrix of verdicts, with one row for each paper.
+/// Returns the matrix of verdicts, with one row for each paper.
 pub fn matrix(overviews: &[Overview]) -> Matrix {
     Matrix {
         caption: "Verdicts on numbers and claims by theme, under the default reading".into(),
@@ -76,8 +76,8 @@ pub fn matrix(overviews: &[Overview]) -> Matrix {
     }
 }
 
-/// Theme of a row. A claim names its theme, by default `mechanism`. A number has the theme of its binding, by default
-/// `tables`.
+/// Returns the theme of a row. The default theme of a claim is `mechanism`. A number has the theme of its binding,
+/// whose default is `tables`.
 fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
     if let Some(claim) = claim_of(study, item) {
         return claim.theme.as_deref().unwrap_or("mechanism");

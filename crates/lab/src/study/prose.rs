@@ -1,10 +1,10 @@
-//! `chapter.md`: text of a paper's chapter in the report, with directives that insert results.
+//! Text of a paper's chapter in the report, read from `chapter.md`. Directives in the text insert results.
 //!
 //! The text consists of paragraphs and lists in Markdown, `## headings`, and directives on separate lines:
-//! `{verdicts}`, `{rows}`, `{table:ID}`, `{figure:ID}`, `{readings}`, `{deviations}`. Lines directly below a figure are its caption. Sentences
-//! may contain placeholders. `{value:ITEM, series=…, x=…}` gives our number with its interval, and `{published:…}`
-//! gives the paper's number. `{verdict:…}` gives the row's verdict, and `{count:agrees}` the number of rows with that
-//! verdict.
+//! `{verdicts}`, `{rows}`, `{table:ID}`, `{figure:ID}`, `{readings}`, `{deviations}`. Lines directly below a figure are
+//! its caption. Sentences may contain placeholders. `{value:ITEM, series=…, x=…}` gives our number with its interval,
+//! and `{published:…}` gives the paper's number. `{verdict:…}` gives the row's verdict, and `{count:agrees}` gives the
+//! number of rows with the verdict `agrees`.
 
 use super::counts::{self, Chance};
 use super::published::Published;
@@ -17,7 +17,7 @@ use crate::item::Verdict;
 use crate::papers::cells::short;
 use lasthop_scenario::Problem;
 
-/// Chapter of a paper; fails if a directive is invalid, or a figure's run fails.
+/// Returns the chapter of a paper. Fails if a directive is invalid, or if the run of a figure fails.
 pub fn chapter(study: &Study, results: &PaperResults<'_>, seed: u64) -> Result<Chapter, Problem> {
     let default = default_chapter(study);
     let text = study.prose.as_deref().unwrap_or(&default);
@@ -34,7 +34,8 @@ pub fn chapter(study: &Study, results: &PaperResults<'_>, seed: u64) -> Result<C
     Ok(Chapter { id: study.file.paper.clone(), title: study.file.title.clone(), blocks })
 }
 
-/// Result of the reproduction in a sentence, with all values filled in; fails if a placeholder is invalid.
+/// Returns the result of the reproduction in one sentence, with all placeholders replaced. Fails if a placeholder is
+/// invalid.
 pub fn answer(study: &Study, results: &PaperResults<'_>) -> Result<String, Problem> {
     let text = &study.file.answer;
     let file = study.text.name.clone();
@@ -200,7 +201,7 @@ impl ChapterWriter<'_> {
     }
 }
 
-/// Verdict as the predicate of a sentence that begins with `the claim`.
+/// Returns the verdict as the predicate of a sentence that begins with `the claim`.
 fn predicate(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees => "agrees with ours",
@@ -215,7 +216,7 @@ fn with_unit(number: String, unit: &str) -> String {
     if unit.is_empty() { number } else { format!("{number} {unit}") }
 }
 
-/// Joins the lines of a paragraph. Each item of a list (`* item`) keeps a line of its own.
+/// Joins the lines of a paragraph. Each list item (`* item`) keeps its own line.
 fn joined(paragraph: &str) -> String {
     let mut text = String::new();
     for line in paragraph.lines().map(str::trim) {

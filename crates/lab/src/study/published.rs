@@ -1,7 +1,7 @@
-//! `published.csv`: numbers that a paper publishes.
+//! Numbers that a paper publishes, read from `published.csv`.
 //!
-//! The columns are `item`, `series`, `x` (coordinates `name=number` or `name=word`, separated by `;`), `metric`,
-//! `unit`, `value` and `source`.
+//! The columns are `item`, `series`, `x`, `metric`, `unit`, `value` and `source`. The column `x` holds coordinates of
+//! the form `name=number` or `name=word`, separated by `;`.
 
 use super::class::half_digit;
 use super::selector::SelectableRow;
@@ -17,7 +17,7 @@ const FILE: &str = "published.csv";
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Item of the row: `gain-mac`, `table1`.
+    /// Item of the row, such as `gain-mac` or `table1`.
     pub item: String,
     /// Curve or setting of the row.
     pub series: String,
@@ -26,24 +26,24 @@ pub struct Published {
     pub metric: String,
     /// Unit.
     pub unit: String,
-    /// The number as printed.
+    /// Number as printed in the paper.
     value: String,
-    /// Section and words of the paper.
+    /// Section of the paper that contains the number, and a quotation from this section.
     pub source: String,
 }
 
 impl Published {
-    /// The number; NaN if the text is not a number.
+    /// Returns the number. Returns NaN if the text is not a number.
     pub fn value(&self) -> f64 {
         self.value.parse().unwrap_or(f64::NAN)
     }
 
-    /// Half of the last printed digit, as a number.
+    /// Returns half of the last printed digit.
     pub fn half_digit(&self) -> f64 {
         half_digit(&self.value)
     }
 
-    /// Coordinates as written in the file, in file order.
+    /// Returns the coordinates as written in the file, in file order.
     pub fn coordinates(&self) -> impl Iterator<Item = (&str, &str)> {
         coordinates(&self.x)
     }
@@ -53,13 +53,14 @@ impl Published {
         self.names() == item.names() && item.published == Some(self.value())
     }
 
-    /// Value of a coordinate; `None` if the coordinate is missing or not a number.
+    /// Returns the value of a coordinate. Returns `None` if the coordinate is missing or not a number.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.coordinates().find(|(known, _)| *known == name).and_then(|(_, text)| text.parse().ok())
     }
 }
 
-/// All numbers of a paper, in file order; empty without the file, an error if a line is invalid.
+/// Reads all numbers of a paper, in file order. Returns an empty list if the file is missing. Fails if a line is
+/// invalid.
 pub fn read(source: &PaperSource) -> Result<Vec<Published>, Problem> {
     let numbers: Vec<Published> = rows(source, FILE, "item, series, x, metric, unit, value, source")?;
     match numbers.iter().find_map(|row| Some((row, mistake(row)?))) {
@@ -71,7 +72,8 @@ pub fn read(source: &PaperSource) -> Result<Vec<Published>, Problem> {
     }
 }
 
-/// Rows of a file with these columns; empty without the file, an error if a line cannot be read.
+/// Reads the rows of a file. `columns` lists the columns for error messages. Returns an empty list if the file is
+/// missing. Fails if a line cannot be read.
 pub fn rows<T: DeserializeOwned>(source: &PaperSource, file: &str, columns: &str) -> Result<Vec<T>, Problem> {
     let Some(text) = source.text(file)? else { return Ok(Vec::new()) };
     let mut reader = csv::Reader::from_reader(text.as_bytes());

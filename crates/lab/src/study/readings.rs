@@ -1,5 +1,5 @@
-//! Readings: sets of answers to a paper's open questions. They are compared with the default reading, which has no such
-//! answers.
+//! Readings: sets of answers to a paper's open questions. Each reading is compared with the default reading, which has
+//! no answers.
 
 use super::counts;
 use super::file::{AnswerPart, Reading};
@@ -11,7 +11,8 @@ use crate::item::Item;
 use crate::papers::cells::{measured, short, words};
 use lasthop_scenario::Problem;
 
-/// Scenario changes that make up all answers of a reading, in order; fails if `study.toml` defines no such answer.
+/// Returns the scenario changes of all answers of a reading, in order. Fails if `study.toml` does not define one of the
+/// answers.
 pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<Vec<&'a AnswerPart>, Problem> {
     let mut parts = Vec::new();
     for label in &reading.answers {
@@ -32,7 +33,7 @@ pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<V
 
 /// Results of a reading.
 pub struct ReadingResults<'a> {
-    /// Name: `best`.
+    /// Name of the reading, such as `best`.
     pub name: &'a str,
     /// Definition of the reading in `study.toml`.
     pub reading: &'a Reading,
@@ -40,8 +41,8 @@ pub struct ReadingResults<'a> {
     pub items: Vec<Item>,
 }
 
-/// Blocks of the chapter for each reading: its answers, how these were searched, and its numbers compared with those of
-/// the default reading.
+/// Returns the blocks of the chapter for each reading: the answers, the search for these answers, and a comparison of
+/// the numbers with the default reading.
 pub fn blocks(study: &Study, results: &PaperResults<'_>) -> Vec<Block> {
     results.readings.iter().flat_map(|reading_results| of(study, results, reading_results)).collect()
 }
@@ -126,8 +127,8 @@ fn table(results: &PaperResults<'_>, reading_results: &ReadingResults<'_>) -> Ta
     }
 }
 
-/// The row in `others` with the same name and coordinates. If a search along an axis found a different place in
-/// `others`, the row with the same published number is returned.
+/// Returns the row in `others` with the same name and coordinates. If a search along an axis found a different position
+/// in `others`, the row with the same published number is returned.
 pub fn matching_row<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
     let is_named = |one: &&Item| one.names() == item.names();
     let is_there = |one: &&Item| item.x.iter().all(|(name, value)| one.x.get(name) == Some(value));
@@ -150,7 +151,7 @@ mod tests {
         };
         let others = [at(5, 1.25), at(6, 0.75)];
         assert_eq!(matching_row(&at(6, 0.0), &others).and_then(|one| one.measured), Some(0.75));
-        // The axis value with the largest gain may differ between readings.
+        // The axis value with the largest gain may differ between two readings.
         assert_eq!(matching_row(&at(7, 0.0), &others).and_then(|one| one.measured), Some(1.25));
         assert_eq!(matching_row(&Item { item: "other".into(), ..at(5, 0.0) }, &others), None);
     }

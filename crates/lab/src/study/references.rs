@@ -1,5 +1,5 @@
-//! Metrics that each grid must measure, gathered from rows, points, claims and figures. This also checks that every
-//! name in `study.toml` exists.
+//! Metrics that each grid must measure. The metrics are collected from rows, points, claims and figures. The collection
+//! also checks that every name in `study.toml` exists.
 
 use super::claims;
 use super::computed::NUMBERS;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type MetricsByGrid = BTreeMap<String, BTreeSet<String>>;
 
-/// Gathers the metrics of each grid; fails if a name does not exist.
+/// Collects the metrics of each grid. Fails if a name does not exist.
 pub fn measured(study: &Study) -> Result<MetricsByGrid, Problem> {
     let mut measured = MetricsByGrid::new();
     let file = &study.file;
@@ -83,7 +83,8 @@ pub fn measured(study: &Study) -> Result<MetricsByGrid, Problem> {
     Ok(measured)
 }
 
-/// Checks that the axes of a condition belong to its grid, and that the axes have the values which the condition names.
+/// Checks that the axes of a condition belong to its grid. Also checks that each axis has the values that the condition
+/// names.
 fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<(), Problem> {
     for (name, pick) in &condition.at {
         let Some(axis) = study.file.axis.get(name) else { continue };
@@ -120,7 +121,7 @@ pub fn grid_of<'a>(study: &'a Study, quantity: QuantityRef<'a>) -> Option<&'a st
     }
 }
 
-/// Checks that the formula of a time series uses only sampled columns.
+/// Checks that the formula of a time series uses only columns of the samples.
 fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem> {
     let Some(written) = &curve.column else { return Ok(()) };
     let formula = Expression::parse(written)

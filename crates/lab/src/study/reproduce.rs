@@ -1,4 +1,4 @@
-//! Reproduction of a paper: all readings and answers are run, then the rows of the results are computed.
+//! Reproduction of a paper: runs all readings and answers, then computes the rows of the results.
 
 use super::cells::Mode;
 use super::file::{AnswerPart, Try};
@@ -13,19 +13,19 @@ use crate::papers::{Reproduction, ReproductionSettings};
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
-/// Runs of one answer to an open question, requested by an entry `[[try]]` of `study.toml`.
+/// Runs under one answer to an open question. An entry `[[try]]` of `study.toml` requests these runs.
 pub struct AnswerRun<'a> {
-    /// Index of the entry in `[[try]]`, from 0.
+    /// Index of the entry `[[try]]`, from 0.
     pub try_index: usize,
-    /// The entry of `[[try]]`.
+    /// Entry `[[try]]` that requests the runs.
     pub definition: &'a Try,
     /// Label in the results: `question: answer`, or `default` for the default reading.
     pub label: String,
-    /// Open question that the answer settles; empty for the default reading.
+    /// Open question that the answer settles. The text is empty for the default reading.
     pub question: &'a str,
-    /// Scenario changes that make up the answer; empty for the default reading.
+    /// Scenario changes of the answer. The list is empty for the default reading.
     parts: &'a [AnswerPart],
-    /// Metrics measured in the runs of this answer, by grid.
+    /// Metrics of each grid, measured in the runs under this answer.
     pub by_grid: ResultsByGrid,
     /// Rows of the results: published numbers, claims and points, with our measurements under this answer.
     pub items: Vec<Item>,
@@ -33,25 +33,26 @@ pub struct AnswerRun<'a> {
 
 /// Results of all runs of a paper.
 pub struct PaperResults<'a> {
-    /// Metrics measured under the default reading, by grid.
+    /// Metrics of each grid, measured under the default reading.
     pub by_grid: ResultsByGrid,
     /// Rows of the results under the default reading.
     pub items: Vec<Item>,
     /// Runs of single answers, with their results.
     pub answer_runs: Vec<AnswerRun<'a>>,
-    /// Rows of the results under the other readings.
+    /// Rows of the results under each reading other than the default reading.
     pub readings: Vec<ReadingResults<'a>>,
 }
 
 impl PaperResults<'_> {
-    /// All rows: those of the default reading, then of other readings, then of single answers.
+    /// Returns all rows. The rows of the default reading are first, then the rows of other readings, then the rows of
+    /// single answers.
     pub fn rows(&self) -> impl Iterator<Item = &Item> {
         let readings = self.readings.iter().flat_map(|reading| &reading.items);
         self.items.iter().chain(readings).chain(self.answer_runs.iter().flat_map(|run| &run.items))
     }
 }
 
-/// Runs a paper; fails if its files are invalid.
+/// Runs a paper. Fails if the paper's files are invalid, or if a run gets stuck.
 pub fn run<'a>(
     study: &'a Study,
     settings: &ReproductionSettings,
@@ -87,8 +88,7 @@ pub fn run<'a>(
     Ok(PaperResults { by_grid, items, answer_runs, readings })
 }
 
-/// Checks every scenario of a paper without running any; returns the number of cells, or an error if the paper's files
-/// are invalid.
+/// Checks every scenario of a paper without a run. Returns the number of cells. Fails if the paper's files are invalid.
 pub fn check(study: &Study, settings: &ReproductionSettings) -> Result<usize, Problem> {
     runs::check(study, &run_requests(study, &answer_runs(study), settings.quick)?, settings.seed)
 }
@@ -115,7 +115,7 @@ fn run_requests<'a>(
     Ok(requests)
 }
 
-/// Runs a paper and composes its chapter. Fails if [`run`] fails or the chapter's text is invalid.
+/// Runs a paper and writes its chapter. Fails if [`run`] fails or the text of the chapter is invalid.
 pub fn chapter(
     study: &Study,
     settings: &ReproductionSettings,
@@ -134,13 +134,14 @@ pub fn chapter(
     })
 }
 
-/// Label of an answer in rows: `smallest RTO: 1 s`.
+/// Returns the label of an answer in rows, such as `smallest RTO: 1 s`.
 pub fn label(question: &str, answer: &str) -> String {
     format!("{question}: {answer}")
 }
 
-/// The runs to make, still without results. For each try: first the default reading (no open question answered), if the
-/// try includes it, then one run for each answer to each of its questions.
+/// Returns the runs under answers, without results. For each entry `[[try]]`, the list has one entry for each answer to
+/// each question of the `[[try]]`. If the `[[try]]` includes the default reading, an entry for the default reading
+/// precedes the answers.
 fn answer_runs(study: &Study) -> Vec<AnswerRun<'_>> {
     let mut all = Vec::new();
     for (try_index, definition) in study.file.tries.iter().enumerate() {

@@ -13,7 +13,7 @@ use super::value::{Coordinates, Pick, Value};
 use crate::item::Item;
 use serde_json::Map;
 
-/// All rows under one set of answers to open questions.
+/// Returns all rows under one set of answers to open questions.
 pub fn all(view: &View<'_>) -> Vec<Item> {
     let study = view.study;
     let numbers = study.published.iter().filter_map(|published| number(view, published));
@@ -22,7 +22,7 @@ pub fn all(view: &View<'_>) -> Vec<Item> {
     numbers.chain(claims).chain(points).collect()
 }
 
-/// Rows that an entry `[[try]]` of `study.toml` repeats under an answer.
+/// Returns the rows that an entry `[[try]]` of `study.toml` repeats under an answer.
 pub fn under_answer(view: &View<'_>, definition: &Try) -> Vec<Item> {
     let study = view.study;
     let again = study.published.iter().filter(|published| definition.rows.matches(&published.item));
@@ -33,7 +33,8 @@ pub fn under_answer(view: &View<'_>, definition: &Try) -> Vec<Item> {
     numbers.chain(claims).chain(points.flat_map(|points| point_rows(view, points))).collect()
 }
 
-/// Binding of a published number to the quantity that we measure for it.
+/// Returns the binding of a published number to the quantity that we measure for it. Returns `None` if no binding
+/// matches.
 pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Binding> {
     study
         .file
@@ -42,8 +43,8 @@ pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Bindin
         .find(|binding| binding.rows.matches(&published.item) && binding.filter.matches(published))
 }
 
-/// Published number of a row. If a search along an axis found another place than the published coordinate, only the
-/// names must match.
+/// Returns the published number of a row. If a search along an axis found a position other than the published
+/// coordinate, only the names must match.
 pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> {
     let beside = || study.published.iter().filter(|published| published.matches_item(item));
     let is_there = |published: &&Published| {
@@ -52,7 +53,7 @@ pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> 
     beside().find(is_there).or_else(|| beside().next())
 }
 
-/// Claim to which a row belongs; `None` for other rows.
+/// Returns the claim to which a row belongs. Returns `None` if the row belongs to no claim.
 pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
     let [name, series, _] = item.names();
     study
@@ -62,7 +63,8 @@ pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
         .find(|claim| item.margin.is_none() && claim.item == name && claim.series == series)
 }
 
-/// Coordinates of a published number: those in the grid, and those written in `published.csv`.
+/// Returns the coordinates of a published number: the coordinates in the grid, and the coordinates written in
+/// `published.csv`.
 pub fn coordinates_of(
     study: &Study,
     binding: &Binding,
@@ -92,7 +94,7 @@ pub fn coordinates_of(
     (coordinates, x)
 }
 
-/// Row of results for a published number; `None` if the number was not measured.
+/// Returns the row of the results for a published number. Returns `None` if the number was not measured.
 pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let study = view.study;
     let binding = binding(study, published)?;
@@ -155,7 +157,8 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     })
 }
 
-/// Values of the axis on which the measure of the binding searches a position.
+/// Returns the values of the axis on which the binding's measure searches for a position. Returns `None` if the measure
+/// does not search for a position.
 fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     let ResolvedQuantity::Measure { measure, .. } = view.study.resolve(binding.quantity(), &[]).ok()? else {
         return None;
@@ -165,8 +168,8 @@ fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     view.results(binding.quantity())?.axis(axis).iter().map(Value::number).collect()
 }
 
-/// Margin around a published number, at least half a unit of its last decimal place. This minimum does not apply to a
-/// value on an axis, because axis values are exact.
+/// Returns the margin around a published number. The margin is at least half of the last printed digit. This minimum
+/// does not apply to a position on an axis, because axis values are exact.
 fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
     let (class, value) = (binding.class, published.value());
     let within = match &binding.within {
@@ -180,12 +183,13 @@ fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
     is_of_grid.then(of_grid).flatten().unwrap_or_else(printed)
 }
 
-/// Name under which the coordinates of rows hold the value of an axis.
+/// Returns the name under which the coordinates of rows hold the value of an axis.
 pub fn column<'a>(study: &'a Study, axis: &'a str) -> &'a str {
     study.file.axis.get(axis).and_then(|about| about.column.as_deref()).unwrap_or(axis)
 }
 
-/// Coordinates that an axis value stands for: those in `stands_for` of the axis, otherwise the value itself.
+/// Returns the coordinates that an axis value stands for: the axis's entry in `stands_for`, or the value itself if no
+/// entry exists.
 pub fn denoted_coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Value)> {
     let stands_for = study.file.axis.get(axis).and_then(|about| about.stands_for.get(&value.to_string()));
     match stands_for {
@@ -194,8 +198,8 @@ pub fn denoted_coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(Str
     }
 }
 
-/// Cells of a grid at the coordinates `at`, and the axes whose values differ between these cells. `at` overrides the
-/// measure's own coordinates. Axes that the measure reduces are left out.
+/// Returns the cells of a grid at the coordinates `at`, and the axes whose values differ between these cells. `at`
+/// overrides the coordinates that the measure sets itself. Axes that the measure reduces are omitted.
 pub fn selected_cells(
     view: &View<'_>,
     quantity: QuantityRef<'_>,
@@ -221,7 +225,7 @@ pub fn selected_cells(
     (combinations, axes)
 }
 
-/// Replaces each `{AXIS}` in a name by the value on that axis.
+/// Replaces each `{AXIS}` in a name with the value on that axis.
 pub fn fill_template(template: &str, coordinates: &Coordinates) -> String {
     let mut text = template.to_owned();
     for (axis, value) in coordinates {

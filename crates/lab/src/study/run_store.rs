@@ -1,8 +1,9 @@
-//! Finished runs on disk, so that an interrupted reproduction continues at the next start.
+//! Store of finished runs on disk. After an interruption, the next start of a reproduction reuses the stored runs.
 //!
-//! Each build of the program has one file. Each line of the file is a run: its key (a digest of everything that decides
-//! the run) and the bits of its metrics. A line is appended as soon as a run finishes; incomplete lines are skipped. A
-//! store never fails: if a run cannot be read or written, it is run again.
+//! Each build of the program has one file. Each line of the file is one run: the run's key, and the bits of the run's
+//! metrics. The key is a digest of everything that determines the run. Each finished run is appended as one line;
+//! incomplete lines are skipped. The store never reports an error. A run that cannot be read or written is executed
+//! again.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,13 +12,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Largest number of files in the folder, each of one build of the program. The oldest files are removed.
+/// Largest number of files in the folder. Each file belongs to one build of the program. If more files exist, the
+/// oldest files are removed.
 const MAX_FILES: usize = 6;
 
-/// Metrics of a run; `None` if undefined.
+/// Metrics of a run. A metric is `None` if it is undefined.
 pub type Values = Vec<Option<f64>>;
 
-/// Finished runs.
+/// Store of finished runs.
 #[derive(Debug, Default)]
 pub struct RunStore {
     known: BTreeMap<String, Values>,
@@ -31,12 +33,12 @@ struct StoredRun {
 }
 
 impl RunStore {
-    /// A store without a file.
+    /// Returns a store without a file. This store has no runs and stores none.
     pub fn none() -> RunStore {
         RunStore::default()
     }
 
-    /// Opens the store in this folder, with the runs of this build of the program.
+    /// Opens the store in this folder, with the stored runs of this build of the program.
     pub fn open(folder: &Path) -> RunStore {
         let Some(path) = engine().map(|engine| folder.join(format!("{engine}.jsonl"))) else {
             return RunStore::none();
@@ -52,42 +54,42 @@ impl RunStore {
         };
         let known = text.lines().filter_map(read).map(values).collect();
         let mut file = OpenOptions::new().create(true).append(true).open(&path).ok();
-        // If the last line is incomplete, a newline keeps the next line separate.
+        // If the last line is incomplete, a newline separates the next line from it.
         if !text.is_empty() && !text.ends_with('\n') {
             file = file.and_then(|mut file| file.write_all(b"\n").ok().map(|()| file));
         }
         RunStore { known, file: file.map(Mutex::new) }
     }
 
-    /// Number of known runs.
+    /// Returns the number of runs that the store had when it was opened.
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Whether no run is known.
+    /// Whether the store had no runs when it was opened.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Metrics of a finished run.
+    /// Returns the metrics of a run that was in the store when it was opened.
     pub fn find(&self, key: &str) -> Option<&Values> {
         self.known.get(key)
     }
 
-    /// Stores a finished run.
+    /// Appends a finished run to the file.
     pub fn insert(&self, key: &str, values: &Values) {
         let Some(file) = &self.file else { return };
         let bits = values.iter().map(|value| value.map(f64::to_bits)).collect();
         let Ok(mut line) = serde_json::to_string(&StoredRun { key: key.to_owned(), bits }) else { return };
         line.push('\n');
         if let Ok(mut file) = file.lock() {
-            // Each line is one write, so that an interruption leaves at most one incomplete line.
+            // Each line is written by one call, so that an interruption leaves at most one incomplete line.
             let _ = file.write_all(line.as_bytes());
         }
     }
 }
 
-/// Digest of the program's executable file, which identifies the build.
+/// Returns the digest of the program's executable file, which identifies the build.
 fn engine() -> Option<String> {
     let program = fs::read(std::env::current_exe().ok()?).ok()?;
     Some(crate::digest::key(&[program]))

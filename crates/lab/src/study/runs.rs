@@ -1,4 +1,4 @@
-//! All runs of a paper, by grid and cell. Only the metrics of a run are stored, not its outcome.
+//! All runs of a paper, arranged by grid and cell. The metrics of a run are stored, but not the outcome of the run.
 
 use super::cells::{GridCell, Mode};
 use super::columns;
@@ -19,11 +19,11 @@ use std::sync::Arc;
 /// Results of a grid under one set of answers to open questions.
 #[derive(Clone, Debug, Default)]
 pub struct GridResults {
-    /// Axes with the values that were run.
+    /// Axes of the grid, each with the values that were run.
     pub axes: Vec<(String, Vec<Value>)>,
-    /// Number of requested repetitions.
+    /// Number of repetitions that were requested for each cell.
     pub runs: usize,
-    /// Value of the variable `{length}`: factor by which the runs are longer.
+    /// Factor that multiplies the length of the runs. The variable `{length}` has this value.
     pub length: u32,
     /// Whether nothing in the scenarios is random.
     pub is_exact: bool,
@@ -37,7 +37,7 @@ struct CellResults {
 }
 
 impl GridResults {
-    /// Index of the cell with these coordinates, which may omit axes that have a single value.
+    /// Returns the index of the cell with these coordinates. The coordinates may omit axes with a single value.
     pub fn cell(&self, coordinates: &Coordinates) -> Option<usize> {
         let is_there = |cell: &CellResults| {
             self.axes.iter().all(|(axis, values)| match coordinates.get(axis) {
@@ -48,25 +48,25 @@ impl GridResults {
         self.cells.iter().position(is_there)
     }
 
-    /// Values of a metric by repetition in a cell.
+    /// Returns the values of a metric in a cell, one for each repetition.
     pub fn values(&self, metric: &str, cell: usize) -> Option<&[Option<f64>]> {
         self.cells.get(cell)?.values.get(metric).map(Vec::as_slice)
     }
 
-    /// Values of an axis that were run.
+    /// Returns the values of an axis that were run.
     pub fn axis(&self, name: &str) -> &[Value] {
         self.axes.iter().find(|(axis, _)| axis == name).map_or(&[], |(_, values)| values)
     }
 }
 
-/// Results of a paper under one set of answers, by grid.
+/// Results of each grid of a paper, under one set of answers.
 pub type ResultsByGrid = BTreeMap<String, GridResults>;
 
 /// Request to run some grids under a set of answers to open questions.
 pub struct RunRequest<'a> {
     /// Names of the grids.
     pub grids: Vec<&'a str>,
-    /// Scenario changes that make up these answers.
+    /// Scenario changes of the answers.
     pub parts: Vec<&'a AnswerPart>,
     /// Extent of the runs.
     pub mode: Mode,
@@ -79,7 +79,7 @@ impl<'a> RunRequest<'a> {
     }
 }
 
-/// Axes of a grid with the values to run.
+/// Returns the axes of a grid, each with the values to run.
 pub fn axes(study: &Study, grid: &Grid, mode: Mode) -> Vec<(String, Vec<Value>)> {
     let axis = |name: &String| {
         let values = study.file.axis.get(name).map(|axis| mode.values(axis)).unwrap_or_default();
@@ -90,7 +90,7 @@ pub fn axes(study: &Study, grid: &Grid, mode: Mode) -> Vec<(String, Vec<Value>)>
     grid.axes.iter().map(axis).collect()
 }
 
-/// All combinations of axis values; the first axis varies slowest.
+/// Returns all combinations of axis values. The values of the first axis vary slowest.
 pub fn combinations(axes: &[(String, Vec<Value>)]) -> Vec<Coordinates> {
     let mut combinations = vec![Coordinates::new()];
     for (axis, values) in axes {
@@ -101,7 +101,7 @@ pub fn combinations(axes: &[(String, Vec<Value>)]) -> Vec<Coordinates> {
     combinations
 }
 
-/// Copy of the coordinates, with this value on this axis.
+/// Returns a copy of the coordinates, with this value on this axis.
 pub fn with_value(coordinates: &Coordinates, axis: &str, value: &Value) -> Coordinates {
     let mut coordinates = coordinates.clone();
     coordinates.insert(axis.to_owned(), value.clone());
@@ -113,7 +113,7 @@ struct CellRequest<'a> {
     request_index: usize,
     cell_index: usize,
     reader: MetricReader,
-    /// Scenario of all repetitions, if the cell draws no random values.
+    /// Scenario of all repetitions. `None` if the cell draws random values for each repetition.
     fixed: Option<ResolvedScenario>,
     /// Number of requested repetitions.
     runs: u32,
@@ -133,12 +133,11 @@ impl CellRequest<'_> {
     }
 }
 
-/// Runs all requests and returns the results of each request. Equal scenarios are run only once. In full
-/// runs, a cell gets more repetitions if a published number that uses the cell has too wide an interval
-/// ([`width`]).
+/// Runs all requests and returns the results of each request. Equal scenarios are run only once. In full runs, a cell
+/// gets more repetitions if the interval of a published number that depends on the cell is too wide ([`width`]).
 ///
 /// # Errors
-/// If a scenario is invalid (checked before any run), or a run gets stuck.
+/// Fails if a scenario is invalid, which is checked before any run, or if a run gets stuck.
 pub fn run(
     study: &Study,
     requests: &[RunRequest<'_>],
@@ -189,7 +188,7 @@ fn cell_requests<'a>(
     Ok(cells)
 }
 
-/// Requests more repetitions for cells with wide intervals; returns whether any repetition was requested.
+/// Requests more repetitions for cells with wide intervals. Returns whether any repetition was requested.
 fn request_more(
     study: &Study,
     requests: &[RunRequest<'_>],
@@ -207,7 +206,7 @@ fn request_more(
             let grids = read.iter().map(|one| one.cell.grid);
             let most =
                 grids.filter(|grid| grid.random).map(|grid| request.mode.most(grid)).min().unwrap_or(0);
-            // Cells that are compared with each other need equal numbers of repetitions.
+            // Cells that contribute to the same published number need equal numbers of repetitions.
             let fewest = read.iter().map(|one| one.keys.len() as u32).min().unwrap_or(0);
             let wanted = width::next(fewest, most);
             for one in read.iter_mut().filter(|one| one.runs < wanted) {
@@ -219,12 +218,12 @@ fn request_more(
     has_more
 }
 
-/// Checks scenarios and formulas of all cells without running them; returns the number of cells.
+/// Checks the scenarios and formulas of all cells without a run. Returns the number of cells.
 pub fn check(study: &Study, requests: &[RunRequest<'_>], seed: u64) -> Result<usize, Problem> {
     cell_requests(study, requests, seed).map(|cells| cells.len())
 }
 
-/// Returns the scenario of the cell's first repetition, after checking the scenario and all formulas.
+/// Checks the scenario of the cell's first repetition and all formulas. Returns this scenario.
 fn checked(cell: &GridCell<'_>, metrics: &[(String, Expression)], seed: u64) -> Result<Scenario, Problem> {
     let scenario = cell.scenario(seed)?;
     for (metric, formula) in metrics {

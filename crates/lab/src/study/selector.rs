@@ -1,4 +1,4 @@
-//! Selection of rows by name and coordinates, for bindings, causes, curves, tables and placeholders.
+//! Selection of rows by names and coordinates. Bindings, causes, curves, tables and placeholders select rows.
 
 use super::file::{Claim, Ordered};
 use super::published::Published;
@@ -6,9 +6,9 @@ use super::value::{OneOrMore, Pick, Texts, Value};
 use crate::item::{Item, SENSITIVITY_PREFIX};
 use serde::Deserialize;
 
-/// A row of `published.csv` or of the results.
+/// Row that can be selected: a row of `published.csv`, a row of the results, or a claim.
 pub trait SelectableRow {
-    /// Item, series and metric.
+    /// Returns the item, the series and the metric.
     fn names(&self) -> [&str; 3];
     /// Whether a coordinate of the row has this value.
     fn has_coordinate(&self, name: &str, value: &Value) -> bool;
@@ -46,11 +46,11 @@ impl SelectableRow for Claim {
     }
 }
 
-/// Selects rows by patterns of their names, and by coordinates. A missing field matches every row.
+/// Selector of rows, with patterns of names and with coordinates. A missing field matches every row.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selector {
-    /// Patterns of the item.
+    /// Patterns of the row's item.
     pub item: Option<Texts>,
     series: Option<Texts>,
     metric: Option<Texts>,
@@ -59,8 +59,8 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// Parses a placeholder: `ITEM, series=…, metric=…, NAME=VALUE`. Names with commas need `;` between the parts.
-    /// `None` if a part has no `=`.
+    /// Parses a placeholder `ITEM, series=…, metric=…, NAME=VALUE`. If a name has a comma, the parts must be separated
+    /// by `;`. Returns `None` if a part other than the first has no `=`.
     pub fn read(text: &str) -> Option<Selector> {
         let separator = if text.contains(';') { ';' } else { ',' };
         let mut parts = text.split(separator).map(str::trim);

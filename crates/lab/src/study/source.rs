@@ -1,4 +1,4 @@
-//! Source of a paper's files: the program itself (built-in papers) or a folder.
+//! Source of a paper's files: a folder, or the program itself for built-in papers.
 
 use lasthop_scenario::{Draft, Problem};
 use serde::de::DeserializeOwned;
@@ -6,20 +6,20 @@ use std::io::{Error, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Files of a paper.
+/// Source of the files of a paper.
 #[derive(Clone, Debug)]
 pub enum PaperSource {
-    /// Files in the program: the folder's name, then name and text of each file.
+    /// Files in the program: name of the folder, then name and text of each file.
     Within(&'static str, &'static [(&'static str, &'static str)]),
-    /// A folder.
+    /// Files in a folder.
     Folder(PathBuf),
 }
 
-/// Largest size of a file that is read, bytes.
+/// Largest accepted size of a file, bytes.
 const LARGEST: u64 = 4 << 20;
 
 impl PaperSource {
-    /// Name of a file in messages.
+    /// Returns the name of a file for messages.
     pub fn path(&self, file: &str) -> String {
         match self {
             PaperSource::Within(folder, _) => format!("papers/{folder}/{file}"),
@@ -27,7 +27,7 @@ impl PaperSource {
         }
     }
 
-    /// Name of the paper on the command line.
+    /// Returns the name that selects the paper on the command line: name of a built-in paper, or path of a folder.
     pub fn origin(&self) -> String {
         match self {
             PaperSource::Within(folder, _) => (*folder).to_owned(),
@@ -35,7 +35,7 @@ impl PaperSource {
         }
     }
 
-    /// Text of a file; `None` if missing, an error if unreadable.
+    /// Returns the text of a file. Returns `None` if the file is missing. Fails if the file cannot be read.
     pub fn text(&self, file: &str) -> Result<Option<String>, Problem> {
         match self {
             PaperSource::Within(_, files) => {
@@ -45,13 +45,14 @@ impl PaperSource {
         }
     }
 
-    /// A file with its name for messages; `None` if missing, an error if unreadable.
+    /// Returns the text of a file, with the name for messages. Returns `None` if the file is missing. Fails if the file
+    /// cannot be read.
     pub fn file(&self, file: &str) -> Result<Option<NamedText>, Problem> {
         Ok(self.text(file)?.map(|text| NamedText { name: self.path(file), text }))
     }
 
-    /// Parses a scenario file. Fails if the file is unreadable. If the file is missing, `wanted` turns the
-    /// message into the error.
+    /// Parses a scenario file. Fails if the file cannot be read or parsed. If the file is missing, `wanted` makes the
+    /// returned error from a message about the missing file.
     pub fn draft(&self, file: &str, wanted: impl FnOnce(String) -> Problem) -> Result<Draft, Problem> {
         match self.text(file)? {
             Some(text) => Draft::parse(&text, &self.path(file)),
@@ -78,29 +79,29 @@ fn read(path: &Path) -> Result<Option<String>, Problem> {
     }
 }
 
-/// A text with its name, for error messages.
+/// Text of a file, with the name of the file for error messages.
 #[derive(Clone, Debug, Default)]
 pub struct NamedText {
     /// Name of the file in messages.
     pub name: String,
-    /// Contents.
+    /// Contents of the file.
     pub text: String,
 }
 
 impl NamedText {
-    /// Parses the text as TOML; if the TOML is invalid, the error has the position.
+    /// Parses the text as TOML. If the TOML is invalid, the error has its position.
     pub fn toml<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         toml::from_str(&self.text)
             .map_err(|error| self.at(error.span().unwrap_or(0..0), error.message().trim()))
     }
 
-    /// A problem at a byte range.
+    /// Returns an error at a byte range of the text.
     pub fn at(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
         Problem::at(&self.name, &self.text, span, message)
     }
 
-    /// A problem at the first occurrence of `word` after the texts `within` (headings, keys), which are searched one
-    /// after another.
+    /// Returns an error at an occurrence of `word`. The texts in `within` (headings, keys) are searched one after
+    /// another. The error is at the first occurrence of `word` after the last of these texts.
     pub fn problem_near(&self, within: &[&str], word: &str, message: impl Into<String>) -> Problem {
         let mut from = 0;
         for step in within.iter().chain([&word]) {

@@ -1,4 +1,4 @@
-//! Reads and checks a paper's files. The check reports names that are used but not defined.
+//! Reads and checks the files of a paper. The check reports names that are used but not defined.
 
 use super::causes::{self, Cause};
 use super::expression::Expression;
@@ -14,12 +14,12 @@ use lasthop_scenario::{Problem, nearest};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A paper as data.
+/// Paper as data.
 #[derive(Debug)]
 pub struct Study {
-    /// Source of the files.
+    /// Source of the paper's files.
     pub source: PaperSource,
-    /// Text of `study.toml`, for messages.
+    /// Text of `study.toml`, for error messages.
     pub text: NamedText,
     /// Contents of `study.toml`.
     pub file: File,
@@ -31,14 +31,14 @@ pub struct Study {
     pub causes: Vec<Cause>,
     /// Contents of `deviations.toml`.
     pub deviations: Vec<Deviation>,
-    /// Contents of `chapter.md`, if the file exists.
+    /// Contents of `chapter.md`. `None` if the file is missing.
     pub prose: Option<String>,
     formulas: BTreeMap<String, Expression>,
     measured: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Study {
-    /// Reads a paper; fails if its files are invalid.
+    /// Reads a paper. Fails if the paper's files are invalid.
     pub fn read(source: PaperSource) -> Result<Study, Problem> {
         let name = source.path("study.toml");
         let text = source.file("study.toml")?.ok_or_else(|| {
@@ -81,13 +81,13 @@ impl Study {
         self.file.metric.iter().map(parse).collect()
     }
 
-    /// Metrics measured in a grid, with their formulas.
+    /// Returns the metrics that are measured in a grid, each with its formula.
     pub fn metrics_of(&self, grid: &str) -> Vec<(String, Expression)> {
         let names = self.measured.get(grid).into_iter().flatten();
         names.filter_map(|name| Some((name.clone(), self.formulas.get(name)?.clone()))).collect()
     }
 
-    /// First 16 digits of the SHA-256 of all files that decide results; fails if a file cannot be read.
+    /// Returns the first 16 digits of the SHA-256 of all files that determine results. Fails if a file cannot be read.
     pub fn digest(&self) -> Result<String, Problem> {
         let mut digest = Sha256::new();
         digest.update(&self.text.text);
@@ -113,13 +113,13 @@ impl Study {
         named.chain(self.file.grid.values().filter_map(|grid| grid.path.as_deref())).collect()
     }
 
-    /// Whether some grid or change defines `@name`.
+    /// Whether any grid or change defines `@name`.
     pub fn has_name(&self, name: &str) -> bool {
         self.changes().any(|changes| changes.names.contains_key(name))
             || self.file.grid.values().any(|grid| grid.names.contains_key(name))
     }
 
-    /// Labels of all answers to open questions, as `question: answer`.
+    /// Returns the labels of all answers to open questions, in the form `question: answer`.
     pub fn answers(&self) -> Vec<String> {
         let of = |(question, answers): (&String, &Ordered<Answer>)| -> Vec<String> {
             answers.keys().map(|answer| reproduce::label(question, answer)).collect()
@@ -127,8 +127,8 @@ impl Study {
         self.file.question.iter().flat_map(of).collect()
     }
 
-    /// The grid with this name, or the only grid if no name is given. Fails if the name is unknown, or if no name is
-    /// given and there are several grids.
+    /// Returns the name of a grid: `named`, or the only grid if `named` is `None`. Fails if the name is unknown, or if
+    /// `named` is `None` and the paper does not have exactly one grid.
     pub fn grid<'a>(&'a self, named: Option<&'a str>, context: &[&str]) -> Result<&'a str, Problem> {
         let names: Vec<&str> = self.file.grid.keys().map(String::as_str).collect();
         match (named, &names[..]) {
@@ -141,12 +141,13 @@ impl Study {
         }
     }
 
-    /// Smallest and largest possible value of a metric or measure, such as 0 and 1.
+    /// Returns the smallest and the largest possible value of a metric or measure, such as 0 and 1. Returns `None` if
+    /// the bounds are unknown.
     pub fn bounds(&self, quantity: QuantityRef<'_>) -> Option<[f64; 2]> {
         match (quantity.metric, quantity.measure) {
             (Some(metric), _) => {
                 let own = self.file.metric.get(metric)?.bounds;
-                // Columns are never negative, but axis values can be negative.
+                // Columns of an outcome are never negative, but values of an axis can be negative.
                 let is_name = |name: &str| {
                     let values = self.file.axis.get(name).map(|axis| &axis.values[..]).unwrap_or_default();
                     values.iter().filter_map(Value::number).all(|value| value >= 0.0)
@@ -156,7 +157,8 @@ impl Study {
             }
             (None, Some(measure)) => {
                 let measure = self.file.measure.get(measure)?;
-                // A mean or a maximum has the bounds of its parts; a sum or a place on an axis does not.
+                // A mean or a maximum has the same bounds as its parts. A sum or a position on an axis has different
+                // bounds.
                 let over = |over: &Over| matches!(over, Over::Mean | Over::Repetitions | Over::Largest);
                 let own = self.bounds(measure.quantity()).filter(|_| measure.over.values().all(over));
                 let is_positive = own.is_some_and(|[least, _]| least >= 0.0);
@@ -173,8 +175,8 @@ impl Study {
         }
     }
 
-    /// Coordinates that a measure sets itself. They override the coordinates of another measure to which the
-    /// measure refers.
+    /// Returns the coordinates that a measure sets itself. If the measure refers to a second measure, these coordinates
+    /// override the coordinates of the second measure.
     pub fn own_coordinates(&self, quantity: QuantityRef<'_>) -> Coordinates {
         let measure = quantity.measure.and_then(|measure| self.file.measure.get(measure));
         measure.map_or_else(Coordinates::new, |measure| {
@@ -182,7 +184,7 @@ impl Study {
         })
     }
 
-    /// Axes that a measure reduces to one number.
+    /// Returns the axes that a measure reduces to one number.
     pub fn reduced_axes(&self, quantity: QuantityRef<'_>) -> Vec<&str> {
         let measure = quantity.measure.and_then(|measure| self.file.measure.get(measure));
         let Some(measure) = measure else { return Vec::new() };
@@ -190,7 +192,7 @@ impl Study {
         own.chain(self.reduced_axes(measure.quantity())).collect()
     }
 
-    /// Checks a name; fails if the name is unknown.
+    /// Checks that the name is in `names`. Fails if the name is unknown.
     pub fn known<'n>(
         &self,
         context: &[&str],
@@ -202,7 +204,7 @@ impl Study {
         if names.contains(&name) { Ok(()) } else { Err(self.unknown(context, what, name, &names)) }
     }
 
-    /// Error for an unknown name.
+    /// Returns the error for an unknown name.
     pub fn unknown(&self, context: &[&str], what: &str, name: &str, known: &[&str]) -> Problem {
         let help = match nearest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
@@ -212,8 +214,8 @@ impl Study {
         self.text.problem_near(context, name, format!("this paper has no {what} `{name}`")).advise(help)
     }
 
-    /// Resolves a metric or a measure. Fails if the name is unknown, or unless exactly one of metric and measure is
-    /// given.
+    /// Resolves a reference to a metric or a measure. Fails if the name is unknown, or if the reference does not have
+    /// exactly one of metric and measure.
     pub fn resolve<'a>(
         &'a self,
         quantity: QuantityRef<'a>,
@@ -237,7 +239,7 @@ impl Study {
     }
 }
 
-/// Reference to a metric or measure.
+/// Reference to a metric or a measure.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QuantityRef<'a> {
     /// Name of a metric.
@@ -254,13 +256,13 @@ impl<'a> QuantityRef<'a> {
         self.metric.is_some() || self.measure.is_some()
     }
 
-    /// The reference, with `grid` if it names no grid itself.
+    /// Returns the reference. If the reference has no grid, the returned reference has the grid `grid`.
     pub fn or_grid(self, grid: Option<&'a str>) -> QuantityRef<'a> {
         QuantityRef { grid: self.grid.or(grid), ..self }
     }
 }
 
-/// A resolved reference.
+/// Resolved reference to a metric or a measure.
 #[derive(Clone, Copy, Debug)]
 pub enum ResolvedQuantity<'a> {
     /// A metric in a grid.
@@ -283,7 +285,7 @@ pub enum ResolvedQuantity<'a> {
 macro_rules! asking {
     ($($table:ident),*) => {
         $(impl crate::study::file::$table {
-            /// The table's metric or measure, and its grid.
+            /// Returns the reference to the table's metric or measure, and its grid.
             pub fn quantity(&self) -> QuantityRef<'_> {
                 QuantityRef {
                     metric: self.metric.as_deref(),

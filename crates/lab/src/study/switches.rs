@@ -1,4 +1,4 @@
-//! Tables in which the reader can choose an answer to an open question; the table then shows the rows under that
+//! Tables above which the reader can choose an answer to an open question. The table then shows the rows under that
 //! answer.
 
 use super::readings::matching_row;
@@ -9,8 +9,8 @@ use crate::item::{Item, Verdict};
 /// Headings of the columns whose cells depend on the chosen answer.
 const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "remark"];
 
-/// Lets the reader of a table choose a reading or an answer, if at least one of them changes a verdict. `row` returns
-/// the cells of an item.
+/// Returns a table as a block. If some reading or answer changes a decided verdict, the reader of the block can choose
+/// that reading or answer. `row` returns the cells of an item.
 pub fn switched(
     results: &PaperResults<'_>,
     table: Table,
@@ -45,8 +45,8 @@ pub fn switched(
     if settings.is_empty() { Block::Table(table) } else { Block::Switched { table, settings } }
 }
 
-/// Whether the verdicts contradict each other: one is `agrees` or `shape`, and the other is `differs`. Undecided
-/// verdicts contradict no verdict.
+/// Whether the verdicts contradict each other: one verdict is `agrees` or `shape`, and the second verdict is `differs`.
+/// Undecided verdicts contradict no verdict.
 fn is_decided_otherwise(one: &Item, other: &Item) -> bool {
     let holds = |item: &Item| match item.verdict? {
         Verdict::Agrees | Verdict::Shape => Some(true),

@@ -1,4 +1,4 @@
-//! Tables of a chapter.
+//! Tables of a paper's chapter in the report.
 
 use super::file;
 use super::reproduce::PaperResults;
@@ -13,7 +13,7 @@ use crate::papers::deviation::Deviation;
 use crate::ranking::{Ranked, Ranking};
 use lasthop_scenario::Problem;
 
-/// A table of `study.toml`; fails if the table uses an unknown axis.
+/// Returns a table of `study.toml`. Fails if the table refers to an unknown axis.
 pub fn table(
     study: &Study,
     results: &PaperResults<'_>,
@@ -76,8 +76,8 @@ fn ranking(results: &PaperResults<'_>, table: &file::Table, ranked: &Selector) -
     Ranking { caption, heading: heading(0), axis, says: heading(1), rows }.sorted()
 }
 
-/// Table of the rows that have a verdict and for which `is_meant` returns true. The reader of the report can choose
-/// among the answers that change a verdict.
+/// Returns a table of the rows that have a verdict and for which `is_meant` returns true. The reader of the report can
+/// choose among the answers that change a verdict.
 pub fn rows(results: &PaperResults<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
     let items = results.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
@@ -102,7 +102,7 @@ fn with_ns2(item: &Item) -> Vec<Cell> {
     cells
 }
 
-/// Index of the column with ns-2's results; the column exists if a row has such a result.
+/// Index of the column with the results of ns-2. The column exists only if some row has such a result.
 const NS2_AT: usize = 3;
 
 fn remark(item: &Item) -> String {
@@ -162,11 +162,12 @@ fn answers_table(results: &PaperResults<'_>, table: &file::Table, try_index: usi
     Table { caption, columns, rows }
 }
 
-/// Explanation of the numbers from [`distance`], which replace verdicts in rows with few repetitions.
+/// Explanation of the texts that [`distance`] returns. Tables of answers show these texts instead of verdicts, because
+/// the rows have few repetitions.
 pub const DISTANCES: &str = "numbers: distance from the published number in margins, near if within ±1; claims: number of points at which the mean satisfies the claim";
 
-/// Result of a row under an answer, as text: distance from the published number in margins, or number of points at
-/// which a claim is satisfied.
+/// Returns the result of a row under an answer as text. For a number, the text is the distance from the published
+/// number in margins. For a claim, the text is the number of points at which the means satisfy the claim.
 pub fn distance(item: &Item) -> Option<String> {
     let measured = item.measured.filter(|measured| measured.is_finite())?;
     match (item.published, item.margin) {
@@ -195,7 +196,7 @@ fn find_row<'a>(items: &'a [Item], column: &file::Column) -> Option<&'a Item> {
     items.iter().find(|item| column.row.matches(*item))
 }
 
-/// Table of the paper's gaps and contradictions.
+/// Returns the table of the paper's gaps and contradictions, with our choices.
 pub fn deviations(deviations: &[Deviation]) -> Table {
     let text = |text: &str| Cell::Text(text.to_string());
     Table {

@@ -1,4 +1,4 @@
-//! Time series: each curve is one run, sampled over time.
+//! Pictures with time series. Each curve is one run, sampled over time.
 
 use super::cells::{GridCell, Mode};
 use super::columns::is_member;
@@ -15,13 +15,14 @@ use lasthop_scenario::{Problem, Scenario};
 use lasthop_sim::{FlowSample, run_probed};
 use rayon::prelude::*;
 
-/// Curves of a picture with time series; fails if the scenario or formula of a curve is invalid.
+/// Computes the curves of a picture with time series. Fails if the scenario or formula of a curve is invalid, or if a
+/// run gets stuck.
 pub fn curves(study: &Study, figure: &file::Figure, seed: u64) -> Result<Vec<Curve>, Problem> {
     figure.curve.par_iter().map(|curve| self::curve(study, figure, curve, seed)).collect()
 }
 
-/// Cell and scenario of a separate run for a picture. An axis without a coordinate takes its first value. Fails if the
-/// grid is unknown or the scenario is invalid.
+/// Returns the cell and the scenario of a separate run for a picture. An axis without a coordinate takes its first
+/// value. Fails if the grid is unknown or the scenario is invalid.
 pub fn run_at<'a>(
     study: &'a Study,
     figure: &'a file::Figure,

@@ -7,25 +7,25 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Value of an axis: a number, or the name of a setting.
+/// Value of an axis: a number, the name of a setting, or a switch.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A number: `0.059`.
+    /// A number, such as `0.059`.
     Number(f64),
-    /// The name of a setting: `tagged, tags shielded`.
+    /// The name of a setting, such as `tagged, tags shielded`.
     Text(String),
     /// A switch: `true` or `false`.
     Flag(bool),
 }
 
 impl Value {
-    /// Parses a text from a table; the result is a number if possible.
+    /// Parses a text from a table. The result is a number if the text is a number, otherwise a text.
     pub fn read(text: &str) -> Value {
         text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number)
     }
 
-    /// The value as a number; `None` if it is not a number.
+    /// Returns the value as a number. Returns `None` if the value is a text or a switch.
     pub fn number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),
@@ -33,7 +33,7 @@ impl Value {
         }
     }
 
-    /// Value as the coordinate of a row, in JSON.
+    /// Returns the value as JSON, in the form of a row's coordinate.
     pub fn json(&self) -> serde_json::Value {
         match self {
             Value::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => (*number as i64).into(),
@@ -43,7 +43,7 @@ impl Value {
         }
     }
 
-    /// Whether a text from `published.csv` equals this value.
+    /// Whether a text from `published.csv` equals this value. Numbers are compared up to rounding.
     pub fn is(&self, text: &str) -> bool {
         match self {
             Value::Number(number) => text.parse().is_ok_and(|one: f64| same(one, *number)),
@@ -52,7 +52,7 @@ impl Value {
         }
     }
 
-    /// Whether the coordinate of a row equals this value. 3 equals 3.0; a word never equals a number.
+    /// Whether the coordinate of a row equals this value. 3 equals 3.0. A word never equals a number.
     pub fn is_json(&self, x: &serde_json::Value) -> bool {
         match self {
             Value::Number(number) => x.as_f64().is_some_and(|x| same(x, *number)),
@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// Whether two values are equal, up to rounding.
+    /// Whether two values are equal. Numbers are compared up to rounding.
     pub fn same(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Number(one), Value::Number(other)) => same(*one, *other),
@@ -83,7 +83,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Coordinates of a cell: a value for each axis, by name.
+/// Coordinates of a cell: the name of each axis, and the value on that axis.
 pub type Coordinates = BTreeMap<String, Value>;
 
 /// Selected values of an axis.
@@ -95,17 +95,17 @@ impl Pick {
         self.0.iter().any(|one| one.same(value))
     }
 
-    /// The selected values, as written.
+    /// Returns the selected values as written in the file.
     pub fn values(&self) -> &[Value] {
         &self.0
     }
 }
 
-/// Names, or patterns of names.
+/// Names or patterns of names. In a pattern, `*` stands for any text.
 pub type Texts = OneOrMore<String>;
 
 impl Texts {
-    /// All texts, as written.
+    /// Returns all texts as written in the file.
     pub fn all(&self) -> &[String] {
         &self.0
     }
@@ -116,7 +116,7 @@ impl Texts {
     }
 }
 
-/// One or more items; the file may contain a single item or a list.
+/// Several items of one type. The file may contain a single item or a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneOrMore<T>(pub Vec<T>);
 
@@ -132,8 +132,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
     }
 }
 
-/// Visitor that reads a list, or a single item as a list of one. serde's `untagged` would hide the error messages of
-/// items.
+/// Visitor that reads a list, or a single item as a list with one item. serde's attribute `untagged` would hide the
+/// error messages of the items.
 struct Items<T>(PhantomData<T>);
 
 macro_rules! as_one {
@@ -162,7 +162,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Items<T> {
     }
 }
 
-/// Whether `name` matches `pattern`, in which `*` stands for any text.
+/// Whether `name` matches `pattern`. In the pattern, `*` stands for any text.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

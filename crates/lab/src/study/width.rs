@@ -1,24 +1,24 @@
-//! Selection of the cells that get more repetitions, because a published number has too wide an interval in these
-//! cells.
+//! Selection of the cells that get more repetitions. These are the cells of published numbers whose interval is too
+//! wide.
 //!
-//! This is a fixed-width sequential procedure (Chow and Robbins, Ann. Math. Stat. 36(2), 1965). After a first block of
-//! repetitions, their number grows by half each time. The procedure stops if the half width is at most a third of the
-//! row's margin, or if the grid's `most` is reached. Only the width decides, never the verdict, so that no verdict is
-//! favoured.
+//! The rule is a fixed-width sequential procedure (Chow and Robbins, Ann. Math. Stat. 36(2), 1965). After a first block
+//! of repetitions, their number grows by half in each step. The procedure ends if the half width is at most a third of
+//! the row's margin, or if the grid's `most` is reached. The decision depends only on the width and never on the
+//! verdict, so that no verdict is favoured.
 
 use super::class::Class;
 use super::measure::{ReadCells, View};
 use super::rows;
 
-/// Largest half width of an interval that needs no more repetitions, as a share of the margin.
+/// Largest half width of an interval that is narrow enough, as a share of the margin.
 const SHARE_OF_MARGIN: f64 = 1.0 / 3.0;
 
-/// Returns one set of cells for each published number whose interval is too wide: the cells from which the number is
-/// computed.
+/// Returns one set of cells for each published number whose interval is too wide. The set contains the cells from which
+/// our number is computed.
 pub fn wide(view: &View<'_>) -> Vec<ReadCells> {
     let of = |published| {
         let class = rows::binding(view.study, published)?.class;
-        // More repetitions do not help if the published number comes from one run, is a place on an axis, or is
+        // More repetitions do not help if the published number comes from one run, is a position on an axis, or is
         // computed.
         let can_narrow = !class.is_one_run() && !matches!(class, Class::Place | Class::Exact);
         let read_cells = std::cell::RefCell::default();
@@ -30,7 +30,7 @@ pub fn wide(view: &View<'_>) -> Vec<ReadCells> {
     view.study.published.iter().filter_map(of).collect()
 }
 
-/// Next number of repetitions after `runs`: the number grows by half, to at most `most`.
+/// Returns the next number of repetitions after `runs`. The number grows by half, but to at most `most`.
 pub fn next(runs: u32, most: u32) -> u32 {
     (runs + runs.div_ceil(2)).min(most)
 }

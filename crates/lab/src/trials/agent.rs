@@ -1,4 +1,4 @@
-//! Real senders that send over an emulated path to this kernel's receiver, without and with the agent.
+//! Trials of the agent: real senders send over an emulated path to this kernel's receiver, without and with the agent.
 
 use super::metric::{COMPLETED, GOODPUT, RETRANSMISSIONS, SRTT, StreamMetric};
 use super::paired::Paired;
@@ -12,11 +12,11 @@ use serde_json::{Map, Value, json};
 /// Results of all repetitions with one sender.
 #[derive(Clone, Debug)]
 pub struct AgentResults {
-    /// Name of the sending TCP.
+    /// Name of the TCP sender.
     pub sender: String,
-    /// Streams of each repetition, without and with the agent.
+    /// Streams of each repetition: first without the agent, then with the agent.
     pub pairs: Vec<[Vec<StreamOutcome>; 2]>,
-    /// Number of repetitions that were discarded because the emulation was late.
+    /// Number of repetitions that were discarded because the emulation was late compared with real time.
     pub late_runs: u32,
 }
 
@@ -41,14 +41,14 @@ impl AgentResults {
         Paired::of([0, 1].map(|condition| self.pairs.iter().map(move |pair| (metric.of)(&pair[condition]))))
     }
 
-    /// Table row of a metric; `None` if the metric has no mean, neither without nor with the agent.
+    /// Returns the table row of a metric. Returns `None` if the metric has no mean under either condition.
     fn row(&self, metric: &StreamMetric) -> Option<Vec<Cell>> {
         let paired = self.paired(metric);
         let names = [Cell::Text(self.sender.clone()), Cell::Text(metric.label.to_owned())];
         (!paired.is_empty()).then(|| names.into_iter().chain(paired.cells()).collect())
     }
 
-    /// Results of the sender as a JSON object.
+    /// Returns the results of the sender as a JSON object.
     pub fn object(&self) -> Value {
         let mut object = Map::new();
         object.insert("sender".into(), json!(self.sender));
@@ -79,7 +79,7 @@ impl AgentResults {
 
 const COLUMNS: [&str; 5] = ["sender", "metric", "without", "with the agent", "change, %"];
 
-/// One row for each sender and metric.
+/// Returns a table with one row for each sender and metric.
 pub fn table(all: &[AgentResults]) -> Table {
     let rows = all.iter().flat_map(|results| METRICS.iter().filter_map(|metric| results.row(metric)));
     Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
@@ -93,12 +93,12 @@ fn description(setup: &Setup<'_>) -> String {
     )
 }
 
-/// Heading above the table.
+/// Returns the heading that is printed above the table.
 pub fn heading(setup: &Setup<'_>) -> String {
     format!("{}\n{}\n\n", setup.title, description(setup))
 }
 
-/// Notes below the table.
+/// Returns the notes that are printed below the table.
 pub fn notes(all: &[AgentResults]) -> String {
     let again = all.iter().filter(|results| results.late_runs > 0);
     let note = |results: &AgentResults| {
@@ -110,7 +110,8 @@ pub fn notes(all: &[AgentResults]) -> String {
     again.map(note).collect()
 }
 
-/// CSV with a header, and one row for each sender, repetition and condition (without or with the agent).
+/// Returns CSV with a header, and one row for each sender, repetition and condition. The condition is without or with
+/// the agent.
 pub fn csv(all: &[AgentResults]) -> String {
     let names = ["sender", "run", "agent"].into_iter().chain(METRICS.iter().map(|metric| metric.name));
     let mut text = csv::line(names);
@@ -126,7 +127,7 @@ pub fn csv(all: &[AgentResults]) -> String {
     text
 }
 
-/// Report of the measurement.
+/// Returns the report of the measurement.
 pub fn document(setup: &Setup<'_>, all: &[AgentResults]) -> Document {
     let mut blocks = vec![Block::Text(format!("{}.", description(setup))), Block::Table(table(all))];
     blocks
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(
             labels,
             ["goodput, kbit/s", "SRTT, ms", "retransmissions"],
-            "there is no completion time, because no stream is complete"
+            "the table must have no completion time, because no stream is complete"
         );
         let object = results.object();
         assert_eq!(object["goodput_kbps"]["without"]["mean"], json!(8.0));

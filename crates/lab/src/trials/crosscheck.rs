@@ -1,4 +1,4 @@
-//! Comparison of a scenario's flows in the simulator with real TCP over the emulated path.
+//! Comparison of a scenario's simulated flows with real TCP over the emulated path.
 
 use super::metric::{GOODPUT, GOODPUT_TOGETHER, RETRANSMISSIONS, SRTT, StreamMetric, TIMEOUTS};
 use super::paired::Paired;
@@ -10,23 +10,24 @@ use crate::stats::Estimate;
 use lasthop_base::Duration;
 use serde_json::{Map, Value, json};
 
-/// Results of one repetition, simulated and emulated.
+/// Results of one repetition: simulated streams and emulated streams.
 #[derive(Clone, Debug)]
 pub struct Pair {
     /// Seed of the repetition.
     pub seed: u64,
-    /// Simulated streams; `None` if the simulator does not model the sender.
+    /// Simulated streams. `None` if the simulator does not model the sender.
     pub simulated: Option<Vec<StreamOutcome>>,
     /// Emulated streams.
     pub emulated: Vec<StreamOutcome>,
-    /// Lateness of packets in the emulation: 99th percentile and maximum.
+    /// Lateness of packets in the emulation: 99th percentile and maximum. Lateness is the time from the moment at which
+    /// a packet is due to its delivery.
     pub lateness: [Duration; 2],
 }
 
 /// Results of all repetitions with one sender.
 #[derive(Clone, Debug)]
 pub struct CrosscheckResults {
-    /// Name of the sending TCP.
+    /// Name of the TCP sender.
     pub sender: String,
     /// Title of the scenario.
     pub title: String,
@@ -40,13 +41,13 @@ pub struct CrosscheckResults {
     pub not_set_in_kernel: Vec<String>,
     /// Number of requested repetitions.
     pub runs: u32,
-    /// Seed of the first repetition; each later repetition uses the next number.
+    /// Seed of the first repetition. The seed of each later repetition is one larger.
     pub seed: u64,
     /// Finished repetitions.
     pub pairs: Vec<Pair>,
-    /// Number of repetitions that were discarded because the emulation was late.
+    /// Number of repetitions that were discarded because the emulation was late compared with real time.
     pub late_runs: u32,
-    /// Number of those late repetitions that ran concurrently with others.
+    /// Number of late repetitions that were emulated at the same time as other repetitions.
     pub late_concurrent_runs: u32,
 }
 
@@ -114,7 +115,8 @@ impl CrosscheckResults {
         self.flows.iter().enumerate().map(figure).collect()
     }
 
-    /// One JSON object for each flow, and one for all flows together if there are several (`flow` is null).
+    /// Returns one JSON object for each flow. If the scenario has several flows, the last object covers all flows
+    /// together, and its `flow` is null.
     pub fn objects(&self) -> Vec<Value> {
         let object = |(name, of): (&str, FlowSelection)| {
             let mut object = Map::new();
@@ -135,7 +137,7 @@ impl CrosscheckResults {
         self.rows().map(object).collect()
     }
 
-    /// CSV rows of a repetition, one for each flow.
+    /// Returns the CSV rows of a repetition, one for each flow.
     pub fn csv_rows(&self, pair: &Pair) -> String {
         let row = |(flow, name): (usize, &String)| {
             let mut fields = vec![self.sender.clone(), pair.seed.to_string(), name.clone()];
@@ -151,7 +153,7 @@ impl CrosscheckResults {
     }
 }
 
-/// Value of a metric for one flow or for all. The round-trip time of several flows together is undefined.
+/// Returns the value of a metric for one flow or for all flows. The RTT of several flows together is undefined.
 fn number(metric: &StreamMetric, of: FlowSelection, streams: &[StreamOutcome]) -> Option<f64> {
     match of {
         FlowSelection::One(flow) => (metric.of)(&streams[flow..=flow]),
@@ -176,13 +178,13 @@ const COLUMNS: [&str; 8] = [
     "SRTT, ms",
 ];
 
-/// One row for each sender and flow.
+/// Returns a table with one row for each sender and flow, and one for all flows together.
 pub fn table(all: &[CrosscheckResults]) -> Table {
     let rows = all.iter().flat_map(|results| results.rows().map(|(name, of)| results.row(name, of)));
     Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
-/// Report: table, notes, and the first repetition over time.
+/// Returns the report: table, notes, and the RTTs of the first repetition over time.
 pub fn document(all: &[CrosscheckResults]) -> Document {
     let mut blocks = vec![Block::Text(description(all)), Block::Table(table(all))];
     blocks
@@ -203,7 +205,7 @@ fn title(all: &[CrosscheckResults]) -> &str {
     all.first().map_or("", |first| &first.title)
 }
 
-/// Heading above the table.
+/// Returns the heading that is printed above the table.
 pub fn heading(all: &[CrosscheckResults]) -> String {
     format!("{}\n{}\n\n", title(all), description(all))
 }
@@ -217,7 +219,7 @@ fn description(all: &[CrosscheckResults]) -> String {
     )
 }
 
-/// Notes below the table.
+/// Returns the notes that are printed below the table.
 pub fn notes(all: &[CrosscheckResults]) -> String {
     let mut notes = Vec::new();
     for results in all {
@@ -257,7 +259,7 @@ pub fn notes(all: &[CrosscheckResults]) -> String {
     notes.iter().fold("\n".to_owned(), |text, note| text + note + "\n")
 }
 
-/// Column names of [`CrosscheckResults::csv_rows`].
+/// Returns the column names of [`CrosscheckResults::csv_rows`].
 pub fn csv_header() -> String {
     let mut names = vec!["sender".to_owned(), "seed".to_owned(), "flow".to_owned()];
     for metric in &METRICS {
@@ -282,7 +284,8 @@ mod tests {
         }
     }
 
-    /// Results of two flows. In the simulation they get 8 and 4 kbit/s; in the emulation, the first gets half as much.
+    /// Returns results of two flows. In the simulation, the flows get 8 kbit/s and 4 kbit/s. In the emulation, the
+    /// first flow gets 4 kbit/s.
     fn results() -> CrosscheckResults {
         let pair = |seed| Pair {
             seed,
@@ -312,7 +315,7 @@ mod tests {
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         assert_eq!(rows[0][..2], ["lasthop", "bulk"]);
         assert_eq!(rows[0][5..], ["2.0 / 2.0", "1.0 / 1.0", "40.0 / 44.0"]);
-        // The goodput of all flows together uses the time of the longer flow, 10 s.
+        // The goodput of all flows together is computed over the lifetime of the longer flow, 10 s.
         assert_eq!(rows[2][1], "all");
         assert_eq!(rows[2][5..], ["4.0 / 4.0", "2.0 / 2.0", "–"]);
         let objects = results().objects();

@@ -2,18 +2,19 @@
 
 use super::StreamOutcome;
 
-/// A metric of one stream, or of several together.
+/// Metric of one stream, or of several streams together.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamMetric {
     /// Name in JSON and CSV, with the unit.
     pub name: &'static str,
     /// Table heading, with the unit.
     pub label: &'static str,
-    /// Value over some streams; `None` if undefined.
+    /// Value of the metric over some streams. `None` if the value is undefined.
     pub of: fn(&[StreamOutcome]) -> Option<f64>,
 }
 
-/// Received bytes of each stream divided by its active time, kbit/s, summed over streams.
+/// Sum over the streams of each stream's goodput, kbit/s. A stream's goodput is the number of received bytes divided by
+/// the stream's active time.
 pub const GOODPUT: StreamMetric = StreamMetric {
     name: "goodput_kbps",
     label: "goodput, kbit/s",
@@ -22,7 +23,7 @@ pub const GOODPUT: StreamMetric = StreamMetric {
     },
 };
 
-/// Received bytes of all streams divided by the longest active time, kbit/s.
+/// Goodput of all streams together, kbit/s: received bytes of all streams divided by the longest active time.
 pub const GOODPUT_TOGETHER: StreamMetric = StreamMetric {
     of: |streams| {
         let seconds = streams.iter().map(|stream| stream.active.as_secs()).fold(0.0, f64::max);
@@ -39,15 +40,16 @@ pub const RETRANSMISSIONS: StreamMetric = StreamMetric {
     of: |streams| Some(streams.iter().map(|stream| stream.retransmissions as f64).sum()),
 };
 
-/// Number of expiries of the retransmission timer, summed over streams. Undefined if a sender does not report these.
+/// Number of expiries of the retransmission timer, summed over streams. The metric is undefined if any sender does not
+/// report this number.
 pub const TIMEOUTS: StreamMetric = StreamMetric {
     name: "timeouts",
     label: "timeouts",
     of: |streams| streams.iter().map(|stream| stream.timeouts.map(|count| count as f64)).sum(),
 };
 
-/// Smoothed RTT of the sender, ms: the mean over time of each stream, then the mean over streams. Undefined if a stream
-/// has no RTT.
+/// Smoothed RTT of the sender, ms. The metric is the mean over streams of each stream's mean over time. The metric is
+/// undefined if any stream has no RTT.
 pub const SRTT: StreamMetric = StreamMetric {
     name: "srtt_ms",
     label: "SRTT, ms",
@@ -58,7 +60,7 @@ pub const SRTT: StreamMetric = StreamMetric {
     },
 };
 
-/// Completion time of the slowest stream, s. Undefined unless all streams are complete.
+/// Completion time of the slowest stream, s. The metric is undefined unless all streams are complete.
 pub const COMPLETED: StreamMetric = StreamMetric {
     name: "completed_s",
     label: "completion time, s",
@@ -68,7 +70,7 @@ pub const COMPLETED: StreamMetric = StreamMetric {
     },
 };
 
-/// Rate in kbit/s; 0 for a stream that was never active.
+/// Returns a rate in kbit/s. Returns 0 for a stream that was never active.
 fn rate_kbps(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e3 } else { 0.0 }
 }
@@ -105,7 +107,8 @@ mod tests {
 
     #[test]
     fn a_mean_of_means_needs_every_stream() {
-        // The means over time are 30 and 50. The second stream has more samples, but not more weight.
+        // The means over time are 30 ms and 50 ms. The second stream has more samples than the first, but the same
+        // weight.
         let both = [stream(1, 1, true, &[20.0, 40.0]), stream(1, 1, true, &[50.0, 50.0, 50.0])];
         assert_eq!((SRTT.of)(&both), Some(40.0));
         assert_eq!((SRTT.of)(&[both[0].clone(), stream(1, 1, true, &[])]), None);

@@ -1,10 +1,11 @@
-//! Trials with real TCP: the same byte streams are transferred under two conditions. The conditions are compared
-//! repetition by repetition.
+//! Trials with real TCP. The same byte streams are transferred under two conditions, which are compared repetition by
+//! repetition.
 //!
-//! * [`stream`]: outcome of a stream, simulated or real; [`metric`]: metrics of streams.
-//! * [`paired`]: two means with intervals, and their change.
-//! * [`crosscheck`]: compares a simulated and an emulated scenario. [`agent`]: compares real senders without and with
-//!   the agent.
+//! * [`stream`]: outcome of a simulated or real stream.
+//! * [`metric`]: metrics of streams.
+//! * [`paired`]: two means with intervals, and the change between the means.
+//! * [`crosscheck`]: comparison of a simulated with an emulated scenario.
+//! * [`agent`]: comparison of real senders without and with the agent.
 
 pub mod agent;
 pub mod crosscheck;

@@ -1,4 +1,4 @@
-//! A metric under two conditions in the same repetitions: both means, and the change.
+//! Metric under two conditions in the same repetitions: the mean under each condition, and the change.
 
 use crate::change::PercentChange;
 use crate::document::Cell;
@@ -7,17 +7,19 @@ use crate::runs::summary::{change_value, value};
 use crate::stats::Estimate;
 use serde_json::{Map, Value};
 
-/// Two means with their 95 % intervals, and their change, paired by repetition.
+/// Means of a metric under two conditions, with their 95 % intervals, and the change between the means. Values are
+/// paired by repetition.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Paired {
-    /// Means of both conditions; `None` if a repetition lacks the metric.
+    /// Mean under each condition. `None` if the metric is undefined in any repetition of that condition.
     pub means: [Option<Estimate>; 2],
-    /// Change from the first to the second condition.
+    /// Change from the first condition to the second condition.
     pub change: Option<PercentChange>,
 }
 
 impl Paired {
-    /// Computes both means from values by repetition. A condition with a missing value has no mean.
+    /// Computes the two means. `values` holds the values of each condition, one for each repetition. A condition with a
+    /// missing value has no mean.
     pub fn of(values: [impl Iterator<Item = Option<f64>>; 2]) -> Paired {
         let [first, second] =
             values.map(|condition| condition.collect::<Option<Vec<f64>>>().unwrap_or_default());
@@ -27,12 +29,12 @@ impl Paired {
         }
     }
 
-    /// Whether both means are missing.
+    /// Whether the means of both conditions are missing.
     pub fn is_empty(&self) -> bool {
         self.means == [None, None]
     }
 
-    /// JSON object with both means and the change, %, under these names.
+    /// Returns a JSON object with the two means and the change, %. `names` are the names of these three fields.
     pub(super) fn object(&self, names: [&str; 3]) -> Value {
         let [first, second] = self.means.map(|mean| mean.map_or(Value::Null, |it| value(&it)));
         let changed = self.change.map_or(Value::Null, |it| change_value(&it));
@@ -40,7 +42,7 @@ impl Paired {
         Value::Object(pairs.map(|(name, value)| (name.to_owned(), value)).collect::<Map<String, Value>>())
     }
 
-    /// Table cells: both means with their intervals, and the change.
+    /// Returns table cells with the two means, their intervals, and the change.
     pub(super) fn cells(&self) -> [Cell; 3] {
         let [first, second] =
             self.means.map(|mean| mean.map_or(Cell::Empty, |it| Cell::Number(with_interval(&it))));

@@ -1,28 +1,29 @@
-//! Outcome of a byte stream, simulated or real.
+//! Outcome of a simulated or real byte stream.
 
 use crate::figure::{Curve, CurveKind, Point};
 use lasthop_base::{Duration, Time};
 use lasthop_sim::{FlowOutcome, Samples};
 
-/// A finished stream between two applications.
+/// Stream between two applications, after its end or the end of the trial.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamOutcome {
     /// Bytes delivered in order to the receiving application.
     pub received_bytes: u64,
     /// Time from the stream's start to its end, or to the end of the trial.
     pub active: Duration,
-    /// Whether all bytes arrived.
+    /// Whether all bytes of the stream arrived.
     pub is_complete: bool,
     /// Number of retransmitted segments.
     pub retransmissions: u64,
-    /// Number of expiries of the retransmission timer; `None` if the sender does not report these.
+    /// Number of expiries of the retransmission timer. `None` if the sender does not report this number.
     pub timeouts: Option<u64>,
-    /// Pairs of a time and the sender's smoothed RTT at that time, ms, from the first RTT measurement on.
+    /// Pairs: a time, and the sender's smoothed RTT at that time, ms. The first pair is at the first RTT measurement.
     pub srtts_ms: Vec<(Time, f64)>,
 }
 
 impl StreamOutcome {
-    /// Outcome of a simulated flow that started at `start`; `flow` is its index in the scenario.
+    /// Returns the outcome of a simulated flow. `flow` is the index of the flow in the scenario, and `start` is its
+    /// start time.
     pub fn simulated(outcome: &FlowOutcome, flow: usize, start: Time, samples: &Samples) -> StreamOutcome {
         let active = Duration::from_secs_f64(outcome.active_s);
         let its = samples.flows.iter().filter(|it| it.flow == flow && it.time <= start + active);

@@ -1,5 +1,6 @@
-//! Tests that crates import each other only as ARCHITECTURE.md says, and that the README names the oldest supported
-//! Rust version. `names` tests that no code matches on a mechanism's name.
+//! Tests of rules in ARCHITECTURE.md and README.md. Crates may import each other only as ARCHITECTURE.md describes.
+//! README.md must name the oldest supported Rust version. `names` tests that no code compares with the name of a
+//! mechanism.
 
 mod names;
 mod packages;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Each crate with the workspace crates that it may import.
+/// Name of each crate, and the crates of the workspace that it may import.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("sources", &[]),
     ("scenarios", &[]),
@@ -82,7 +83,7 @@ fn imports_go_one_way() {
     assert_eq!(
         packages.len(),
         MAY_IMPORT.len(),
-        "a crate is missing from this test and from ARCHITECTURE.md"
+        "the list of crates in this test (and in ARCHITECTURE.md) must have all crates"
     );
     for package in &packages {
         let name = package["name"].as_str().expect("a name");
@@ -100,7 +101,7 @@ fn imports_go_one_way() {
     }
 }
 
-/// Every crate in the package's dependency tree, with its features.
+/// Returns every crate in the package's dependency tree, with the crate's features.
 fn features(package: &str) -> BTreeMap<String, String> {
     let output = Command::new(env!("CARGO"))
         .args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none", "--format", "{p}|{f}"])
@@ -117,8 +118,8 @@ fn features(package: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-// If the features of a crate differ between the command and the Python extension, the crate and all crates
-// that depend on it are compiled twice. This takes minutes in each wheel build.
+// If a crate has different features in the command and in the Python extension, the crate and its dependents are
+// compiled twice. The second compilation takes minutes in each wheel build.
 #[test]
 fn the_command_and_the_extension_are_built_from_the_same_crates() {
     let (command, extension) = (features("lasthop"), features("lasthop-python"));
@@ -191,7 +192,7 @@ fn sender_and_receiver_never_meet() {
     }
 }
 
-/// Top-level modules that a source file names as `crate::NAME` or `crate::{NAME, …}`.
+/// Returns the top-level modules that a source file names as `crate::NAME` or `crate::{NAME, …}`.
 fn named(text: &str) -> Vec<String> {
     let code =
         text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
@@ -226,7 +227,7 @@ fn the_modules_of_net_have_no_circle() {
         }
     }
     modules.retain(|(module, _)| module != "lib");
-    // An item that `lib.rs` re-exports counts as an item of its module.
+    // An item that `lib.rs` re-exports counts as an item of its defining module.
     let home = |name: String| match name.as_str() {
         "Config" | "Line" | "Link" | "Passage" => "link".to_owned(),
         "Element" | "Output" => "element".to_owned(),

@@ -1,10 +1,10 @@
-//! Tests that no code matches on a mechanism's name. The mechanism's description or methods of its trait should say
-//! what it can do.
+//! Test that no code compares with the name of a mechanism. Code should use the mechanism's description or a method of
+//! its trait instead.
 
 use lasthop_scenario::Catalogue;
 use std::path::{Path, PathBuf};
 
-/// String literals that equal a mechanism's name but mean something else: file, literal and meaning.
+/// String literals that equal the name of a mechanism but have a different meaning: file, literal and meaning.
 const OTHER_WORDS: &[(&str, &str, &str)] = &[
     ("import/src/ping.rs", "rtt", "a column"),
     ("lab/src/assertion/quantile.rs", "rtt", "a quantity"),
@@ -23,7 +23,7 @@ const OTHER_WORDS: &[(&str, &str, &str)] = &[
     ("tcp/src/sender/congestion/w_cw.rs", "rtt", "a value of its parameter `pace`"),
 ];
 
-/// Source files of all crates, without integration tests.
+/// Returns the source files of all crates, without integration tests.
 fn sources() -> Vec<(PathBuf, String)> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder of crates");
     let folders = std::fs::read_dir(crates).expect("crates").flatten().map(|entry| entry.path().join("src"));
@@ -42,7 +42,7 @@ fn sources() -> Vec<(PathBuf, String)> {
     sources
 }
 
-/// Words with which code outside of unit tests compares: `== "word"`, `"word" =>`, `matches!(…, "word")`.
+/// Returns the words with which code outside of unit tests compares: `== "word"`, `"word" =>`, `matches!(…, "word")`.
 fn compared(text: &str) -> Vec<&str> {
     let code = text.split("#[cfg(test)]\nmod").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));

@@ -1,15 +1,16 @@
-//! Every published crate compiles from its own package: all files that the sources include are in the package.
+//! Tests that every published crate compiles from its own package. All files that the sources include must be in the
+//! package.
 
 use super::metadata;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-/// Macros and attributes that name a file, up to the opening quotation mark.
+/// Macros and attributes that name a file. The text ends with the opening quotation mark of the name.
 const NAMES_A_FILE: [&str; 4] =
     ["include_str!(\"", "include_bytes!(\"", "include_bytes_aligned!(\"", "#[path = \""];
 
-/// Files that a source file includes, relative to the folder of the package.
+/// Returns the files that a source file includes, relative to the folder of the package.
 fn included(source: &Path, text: &str) -> Vec<PathBuf> {
     let below = source.parent().expect("a folder");
     let starts = NAMES_A_FILE.iter().flat_map(|start| text.split(start).skip(1));
@@ -17,7 +18,7 @@ fn included(source: &Path, text: &str) -> Vec<PathBuf> {
     names.filter_map(|name| resolved(&below.join(name))).collect()
 }
 
-/// The path without `..`; `None` if the path leaves the package.
+/// Returns the path without `..`. Returns `None` if the path leaves the package.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let mut parts = Vec::new();
     for part in path.components() {
@@ -76,8 +77,7 @@ fn no_source_of_a_package_includes_a_file_outside_the_package() {
     assert!(crates > 20 && files > 30, "{crates} crates, {files} files");
 }
 
-/// The macro that includes the papers' files composes their paths, so that the test above does not see these
-/// paths.
+/// A macro composes the paths of the papers' files. The test above cannot find these paths.
 #[test]
 fn the_data_crate_of_papers_names_every_file_of_every_paper() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers");

@@ -1,11 +1,11 @@
-//! A sample report with every kind of block, and with texts that need escaping.
+//! Sample report with every kind of block, and with texts that need escaping.
 
 use lasthop_lab::document::{Block, Cell, Chapter, Document, Table};
 use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_lab::item::Verdict;
 use lasthop_lab::overview::{Distance, Forest, ForestRow, Matrix, MatrixCell, MatrixRow, VerdictCounts};
 
-/// Anchors of the figures below, with their axis labels.
+/// Anchors of the figures in this file, each with the labels of its x axis and y axis.
 pub const FIGURES: [(&str, &str, &str); 7] = [
     ("first-fig7", "bit error rate", "goodput (kbit/s)"),
     ("first-fig8", "mean burst (packets)", "gain (%)"),
@@ -214,7 +214,7 @@ fn long() -> Figure {
     }
 }
 
-/// A figure with steps, whose id is also used in another chapter.
+/// Returns a figure with steps. The figure in the first chapter has the same id.
 fn window() -> Figure {
     let saw = |name: &str, kind, period: u32, step: f64| Curve {
         name: name.to_string(),
@@ -260,7 +260,7 @@ fn many() -> Figure {
     }
 }
 
-/// A figure with a categorical axis, and with shares whose intervals exceed 1.
+/// Returns a figure with a categorical axis. The figure has shares with intervals that exceed 1.
 fn tables() -> Figure {
     let shares = |name: &str, kind, values: [f64; 3], half: f64| Curve {
         name: name.to_string(),

@@ -1,4 +1,4 @@
-//! Builds the page. `page ENGINE.wasm PAGE.html` (`make page`) uses a new engine; `page PAGE.html` keeps the engine
+//! Builds the page. `page ENGINE.wasm PAGE.html` (`make page`) uses a new engine. `page PAGE.html` keeps the engine
 //! that the page contains.
 
 mod assemble;

@@ -1,4 +1,4 @@
-//! Writes each run as comma-separated values.
+//! Output of each run as comma-separated values.
 
 use super::ResultSelection;
 use crate::row::SubjectMetrics;
@@ -7,13 +7,13 @@ use lasthop_lab::compare::Quantity;
 use lasthop_lab::runs::csv::{line, number};
 use lasthop_sim::{LINK_METRICS, RLC_METRICS};
 
-/// Column names of [`flow_rows`].
+/// Returns the column names of [`flow_rows`].
 pub fn flow_header(paths: &[String], selection: &ResultSelection) -> String {
     header(paths, "flow", quantities(selection).into_iter().map(Quantity::name))
 }
 
-/// Returns one row for each run and flow, with the combination's values, the flow, the seed, and the flow's numbers.
-/// Numbers that describe all flows together are repeated in each row.
+/// Returns one row for each run and flow: the combination's values, the flow, the seed, and the flow's numbers. Numbers
+/// that describe all flows together are repeated in each row.
 pub fn flow_rows(combination: &Combination, runs: &[StoredRun], selection: &ResultSelection) -> String {
     let quantities = quantities(selection);
     let row = |run: &StoredRun, name: &str, flow: &SubjectMetrics| {
@@ -34,12 +34,12 @@ pub fn flow_rows(combination: &Combination, runs: &[StoredRun], selection: &Resu
     runs.iter().map(of_run).collect()
 }
 
-/// Column names of [`link_rows`].
+/// Returns the column names of [`link_rows`].
 pub fn link_header(paths: &[String]) -> String {
     header(paths, "link", link_names())
 }
 
-/// One row for each run and link direction.
+/// Returns one row for each run and link direction.
 pub fn link_rows(combination: &Combination, runs: &[StoredRun]) -> String {
     let row = |run: &StoredRun, name: &str, link: &SubjectMetrics| {
         line(before(combination, name, run).chain(link_names().map(|metric| number(link.number(metric)))))
@@ -58,7 +58,7 @@ fn before(combination: &Combination, name: &str, run: &StoredRun) -> impl Iterat
     combination.x.clone().into_iter().chain([name.to_owned(), run.seed.to_string()])
 }
 
-/// Returns the chosen quantities, or all quantities if none is chosen.
+/// Returns the chosen quantities. If no quantity is chosen, returns all quantities.
 fn quantities(selection: &ResultSelection) -> Vec<Quantity> {
     if selection.quantities.is_empty() { Quantity::all().collect() } else { selection.quantities.clone() }
 }

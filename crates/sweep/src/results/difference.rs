@@ -8,14 +8,14 @@ use lasthop_lab::stats::Estimate;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Difference of a number from the same number of the baseline.
+/// Difference of a number from the same number in the baseline.
 pub(super) struct Difference {
     absolute: Option<Estimate>,
     pub(super) percent: Option<PercentChange>,
 }
 
 impl Difference {
-    /// Compares runs with equal seeds.
+    /// Compares the runs of a combination with the baseline's runs that have equal seeds.
     pub(super) fn of(
         runs: &[StoredRun],
         base: &[StoredRun],
@@ -37,9 +37,9 @@ impl Difference {
     }
 }
 
-/// Baseline of a combination: the combination that has the values of `against` at the keys of `against`, and
-/// equal values at all other keys. `None` if `against` is empty, if the combination is itself the baseline,
-/// or if no such combination exists.
+/// Returns the baseline of a combination. The baseline has the values of `against` at the keys of `against`, and the
+/// combination's values at all other keys. Returns `None` if `against` is empty, if the combination is its own
+/// baseline, or if no such combination exists.
 pub fn base<'c>(
     sweep: &StoredSweep,
     all: &'c [Combination],
@@ -54,7 +54,7 @@ pub fn base<'c>(
     all.iter().find(|other| other.x == wanted).filter(|base| base.x != combination.x)
 }
 
-/// Values of a baseline as a JSON object; null without a baseline.
+/// Returns the values of a baseline as a JSON object. Returns null if `base` is `None`.
 pub(super) fn against(sweep: &StoredSweep, base: Option<&Combination>) -> Value {
     base.map_or(Value::Null, |base| {
         let values = sweep.paths.iter().cloned().zip(base.x.iter().map(|value| json!(value)));

@@ -1,5 +1,6 @@
-//! Writes means over runs as JSON. Each combination has an object for each flow, for all flows together, and for each
-//! link direction. The fields are the combination's values, followed by the fields of `lasthop run --format json`.
+//! Output of means over runs as JSON. Each combination has one object for each flow, each class of flows, all flows
+//! together, and each link direction. The fields are the combination's values, followed by the fields of `lasthop run
+//! --format json`.
 
 use super::difference::{Difference, against};
 use super::{BaseRuns, ResultSelection, class_names, completion, flow_names, has_several_flows};
@@ -11,7 +12,7 @@ use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 use serde_json::{Map, Value, json};
 
-/// Returns the JSON objects of one combination. `base` is its baseline.
+/// Returns the JSON objects of one combination. `base` is the baseline of the combination.
 pub fn objects(
     sweep: &StoredSweep,
     combination: &Combination,
@@ -32,7 +33,7 @@ pub fn objects(
         object.insert(of.into(), name);
         object
     };
-    // The object of a baseline also has the fields of differences, with the value null.
+    // The object of a baseline also has the fields of differences. These fields are null.
     let base = (!selection.against.is_empty()).then_some(base.map_or(&[][..], |base| base.runs));
     let named = flow_names(runs).into_iter().filter(|name| selection.selects_flow(name));
     let mut flows: Vec<(&str, Option<&str>)> = named.map(|name| ("flow", Some(name))).collect();
@@ -48,8 +49,8 @@ pub fn objects(
                 (Some(flow), Quantity::OfFlow(metric)) => {
                     mean(runs, base, |run| run.of_flow(flow, metric.name))
                 }
-                // For all flows together, goodput is the total and every other quantity is the mean over flows, as in
-                // `compare`.
+                // For all flows together, goodput is the total. Any other quantity is the mean over flows. The command
+                // `compare` uses the same rule.
                 (None, Quantity::OfFlow(metric)) if std::ptr::eq(metric, &FLOW_METRICS[0]) => {
                     mean(runs, base, |run| run.together("total_goodput_kbps"))
                 }

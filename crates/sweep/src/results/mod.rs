@@ -1,7 +1,9 @@
 //! Output of a store's results, one combination at a time.
 //!
-//! * `table`: a row for each combination, with means and intervals; `json`: the same means for programs.
-//! * `csv`: the numbers of each run. `difference`: differences from a baseline, paired by seed.
+//! * `table`: a row for each combination and flow, with means and intervals.
+//! * `json`: the same means as JSON for programs.
+//! * `csv`: the numbers of each run.
+//! * `difference`: differences from a baseline, paired by seed.
 
 mod csv;
 mod difference;
@@ -18,23 +20,23 @@ use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_lab::runs::classes::{class_of, is_named};
 use lasthop_lab::runs::completion::{COMPLETED, Completion, RESTRICTED};
 
-/// Selects the results to output.
+/// Selection of the results to output.
 #[derive(Clone, Default)]
 pub struct ResultSelection {
-    /// Quantities to output. If empty, the default quantities are output.
+    /// Quantities to output. An empty list selects the default quantities.
     pub quantities: Vec<Quantity>,
-    /// Name of the flow or class to output. `None` means all flows.
+    /// Name of the flow or class to output. `None` selects all flows.
     pub flow: Option<String>,
-    /// Combinations to output: keys with their allowed values.
+    /// Combinations to output: keys, each with its allowed values. An empty list selects all combinations.
     pub filter: Vec<Variation>,
-    /// Baseline of differences: keys, each with one value. If empty, no differences are output.
+    /// Baseline of differences: keys, each with one value. If the list is empty, no differences are output.
     pub against: Vec<Variation>,
 }
 
-/// A baseline and its runs.
+/// Baseline and its runs.
 #[derive(Clone, Copy)]
 pub struct BaseRuns<'b> {
-    /// The baseline.
+    /// Combination that is the baseline.
     pub combination: &'b Combination,
     /// Runs of the baseline.
     pub runs: &'b [StoredRun],
@@ -54,7 +56,8 @@ impl ResultSelection {
     }
 }
 
-/// Completion times of the finite transfers of a flow or class, or of all flows if `flow` is `None`.
+/// Returns the completion times of the finite transfers of a flow or class. If `flow` is `None`, returns the completion
+/// times of all flows.
 fn completion(runs: &[StoredRun], flow: Option<&str>) -> Option<Completion> {
     let flows = runs.iter().flat_map(|run| run.flows());
     let its = flows.filter(|(name, _)| flow.is_none_or(|flow| is_named(name, flow)));
@@ -74,7 +77,7 @@ fn flow_names(runs: &[StoredRun]) -> Vec<&str> {
     runs.first().map_or(Vec::new(), |run| run.flows().map(|(name, _)| name).collect())
 }
 
-/// Names of the classes that have several flows.
+/// Returns the names of the classes that have several flows.
 fn class_names(runs: &[StoredRun]) -> Vec<&str> {
     let names = flow_names(runs);
     let mut classes: Vec<&str> = names.iter().map(|name| class_of(name)).collect();

@@ -1,4 +1,4 @@
-//! Results as a table, with a row for each combination and flow and a column for each quantity.
+//! Output of results as a table. The table has a row for each combination and flow, and a column for each quantity.
 
 use super::difference::Difference;
 use super::{ResultSelection, completion, flow_names, has_several_flows};
@@ -12,12 +12,14 @@ use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 
-/// Largest number of flows for which the table has a row per flow. With more flows, the table has a row per class.
+/// Largest number of flows for which the table has a row for each flow. With more flows, the table has a row for each
+/// class.
 const MAX_TABLE_FLOWS: usize = 4;
-/// Largest number of classes for which the table has a row per class. With more, the table shows only means over flows.
+/// Largest number of classes for which the table has a row for each class. With more classes, the table has only means
+/// over flows.
 const MAX_TABLE_CLASSES: usize = 8;
 
-/// A table being built.
+/// Table to which rows are added.
 pub struct TableRows {
     paths: Vec<String>,
     selection: ResultSelection,
@@ -31,12 +33,12 @@ struct TableRow {
     x: Vec<String>,
     flow: String,
     runs: usize,
-    /// For each quantity: its mean, and its difference from the baseline in per cent.
+    /// Texts of each quantity: the mean, and the difference from the baseline in per cent.
     cells: Vec<[Option<String>; 2]>,
 }
 
 impl TableRows {
-    /// An empty table.
+    /// Returns an empty table.
     pub fn of(sweep: &StoredSweep, selection: &ResultSelection) -> TableRows {
         let quantities = if selection.quantities.is_empty() {
             std::iter::once(Quantity::OfFlow(&FLOW_METRICS[0]))
@@ -49,13 +51,13 @@ impl TableRows {
         TableRows { paths, selection, has_several_flows: false, rows: Vec::new(), quantities }
     }
 
-    /// Names of the quantities whose numbers the table needs.
+    /// Returns the names of the quantities that the table needs.
     pub fn names(&self) -> Vec<&'static str> {
         self.quantities.iter().map(|quantity| quantity.name()).chain([COMPLETED, RESTRICTED]).collect()
     }
 
-    /// Adds a combination, which may have no runs yet. `base` holds the runs of the combination's baseline.
-    /// The runs must contain the metrics named by [`TableRows::names`]; other metrics are not needed.
+    /// Adds the rows of a combination. The combination may have no runs. `base` holds the runs of the combination's
+    /// baseline. The runs must contain the metrics that [`TableRows::names`] lists; they need no other metrics.
     pub fn add(&mut self, combination: &Combination, runs: &[StoredRun], base: Option<&[StoredRun]>) {
         let several = has_several_flows(runs);
         self.has_several_flows |= several;
@@ -69,7 +71,8 @@ impl TableRows {
         }
     }
 
-    /// Names of the rows: the chosen flow or class; otherwise the flows, or the classes if there are too many flows.
+    /// Returns the flows or classes that have rows. If the user chose a flow or class, only this flow or class has a
+    /// row. If the flows are too many, the classes have rows.
     fn shown<'n>(&'n self, names: &[&'n str]) -> Vec<&'n str> {
         if let Some(chosen) = self.selection.flow.as_deref() {
             let is_known = names.iter().any(|name| is_named(name, chosen));
@@ -92,14 +95,14 @@ impl TableRows {
     ) {
         let is_whole = completion(runs, flow).is_none_or(|it| it.is_whole());
         let cell = |quantity: &Quantity| {
-            // If some transfers did not finish, a mean over the finished transfers would mislead. The cell then shows
-            // the number of finished transfers.
+            // If some transfers did not finish, a mean over the finished transfers would be misleading. The cell then
+            // shows the number of finished transfers.
             if quantity.name() == COMPLETED && !is_whole {
                 return [completion(runs, flow).map(|it| it.count()), None];
             }
             let of = |run: &StoredRun| match (flow, quantity) {
                 (Some(flow), Quantity::OfFlow(metric)) => run.of_flow(flow, metric.name),
-                // A metric of all flows together is undefined for one flow among several.
+                // A number of all flows together is undefined for one of several flows.
                 (Some(_), Quantity::Aggregate(_)) if run.flows().count() > 1 => None,
                 (_, quantity) => run.of_all(*quantity),
             };
@@ -115,9 +118,10 @@ impl TableRows {
         self.rows.push(TableRow { x: combination.x.clone(), flow: name, runs: runs.len(), cells });
     }
 
-    /// The table.
+    /// Returns the finished table.
     pub fn table(self) -> Table {
-        // If no combination has several flows, metrics of all flows together are shown only on request.
+        // If no combination has several flows, the numbers of all flows together are shown only if the user chose
+        // quantities.
         let is_shown = |quantity: &Quantity| {
             let is_together = matches!(quantity, Quantity::Aggregate(_));
             self.has_several_flows || !is_together || !self.selection.quantities.is_empty()

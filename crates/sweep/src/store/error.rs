@@ -5,22 +5,22 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// An error of a store. [`Error::help`] returns the remedy.
+/// Error of a store. [`Error::help`] returns the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The file does not exist.
     Missing(PathBuf),
-    /// Another process writes to the store.
+    /// A different process writes to the store.
     InUse(PathBuf),
-    /// The directory for the store is missing.
+    /// The directory of the store is missing.
     NoFolder(PathBuf),
     /// The file is not an SQLite database.
     NoDatabase(PathBuf),
-    /// The database belongs to another program.
+    /// The database belongs to a different program.
     AnotherDatabase(PathBuf),
     /// A newer version of the program created the store.
     Newer {
-        /// The store.
+        /// Path of the store.
         path: PathBuf,
         /// Version of the store's format.
         version: u32,
@@ -33,7 +33,7 @@ pub enum Error {
     Broken(PathBuf, String),
     /// Two stores have different numbers for the same run.
     Disagree {
-        /// The other store.
+        /// Path of the store that was to be merged.
         path: PathBuf,
         /// Number of runs with different numbers.
         runs: u64,
@@ -41,7 +41,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Converts an error of the operating system that occurred while a store was read.
+    /// Converts an error of the operating system during the reading of a store.
     pub(super) fn unreadable(path: &Path, error: &io::Error) -> Error {
         match error.kind() {
             ErrorKind::NotFound => Error::Missing(path.to_owned()),
@@ -50,7 +50,7 @@ impl Error {
         }
     }
 
-    /// Converts an error of the operating system that occurred while a file next to a store was written.
+    /// Converts an error of the operating system during the writing of a file next to a store.
     pub(super) fn unwritable(path: &Path, error: &io::Error) -> Error {
         match error.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),
@@ -71,7 +71,7 @@ impl Error {
         }
     }
 
-    /// The remedy.
+    /// Returns the remedy for the error.
     pub fn help(&self) -> &'static str {
         match self {
             Error::Missing(_) => "create a store with lasthop sweep PATH --set key=a,b --store FILE",

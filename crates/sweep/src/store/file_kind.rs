@@ -1,5 +1,5 @@
-//! Recognises a store from its first bytes, without opening the database (SQLite's documentation, "Database File
-//! Format", §1.3).
+//! Recognition of a store by the first bytes of the file, without opening the database (SQLite's documentation,
+//! "Database File Format", §1.3).
 
 use super::Error;
 use super::schema::{APPLICATION, VERSION};
@@ -10,21 +10,22 @@ use std::path::{Path, PathBuf};
 
 /// First bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// Offsets of `user_version` and `application_id` in the file. Both fields are big-endian words of four bytes.
+/// Offset of `user_version` in the file. The field is a big-endian word of four bytes.
 const USER_VERSION: usize = 60;
+/// Offset of `application_id` in the file. The field is a big-endian word of four bytes.
 const APPLICATION_ID: usize = 68;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FileKind {
     Empty,
-    /// A store whose format has this version.
+    /// A store. The number is the version of the store's format.
     Store(u32),
     AnotherDatabase,
     NoDatabase,
 }
 
 impl FileKind {
-    /// Reads the start of a file.
+    /// Determines the kind of a file from its first bytes. A missing file counts as empty.
     pub(super) fn of(path: &Path) -> Result<FileKind, Error> {
         let mut head = Vec::new();
         match File::open(path).and_then(|file| file.take(100).read_to_end(&mut head)) {
@@ -40,13 +41,13 @@ impl FileKind {
         Ok(match (head.starts_with(MAGIC), word(APPLICATION_ID)) {
             (false, _) => FileKind::NoDatabase,
             (true, APPLICATION) => FileKind::Store(word(USER_VERSION)),
-            // The first transaction of this store was interrupted. The journal will restore an empty file.
+            // The first transaction of this store was interrupted. The journal restores an empty file.
             (true, 0) if beside(path, "-journal").exists() && word(USER_VERSION) == 0 => FileKind::Empty,
             (true, _) => FileKind::AnotherDatabase,
         })
     }
 
-    /// Returns an error unless the file can be used as a store.
+    /// Fails unless the file can be used as a store.
     pub(super) fn refuse_others(self, path: &Path) -> Result<(), Error> {
         match self {
             FileKind::Store(version) if version > VERSION => {

@@ -1,9 +1,9 @@
-//! Lock that admits only one writer. The operating system releases the lock when the process ends, even if it is
-//! killed.
+//! Lock that admits only one writer. When the process ends, the operating system releases the lock, even if the process
+//! is killed.
 //!
-//! The lock is held on a separate file next to the store, because SQLite's own locks last only for a transaction. The
-//! empty lock file is never removed. Otherwise two processes could each hold a lock, one on the removed file and one on
-//! its successor.
+//! The lock is on a separate file next to the store, because SQLite's own locks last only for a transaction. The empty
+//! lock file is never removed. If the file were removed, two processes could each hold a lock: one on the removed file,
+//! and one on the new file.
 
 use super::Error;
 use super::file_kind::beside;
@@ -14,7 +14,7 @@ use std::path::Path;
 pub(super) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
 
 impl Lock {
-    /// Takes the lock. Fails if another process holds it.
+    /// Takes the lock. Fails if a different process holds the lock.
     pub(super) fn take(store: &Path) -> Result<Lock, Error> {
         let path = beside(store, ".lock");
         let options = OpenOptions::new().create(true).truncate(false).write(true).to_owned();

@@ -1,4 +1,5 @@
-//! Merges another store into this one: another shard, or the runs of another user.
+//! Merging of a second store into a store. The second store may have the runs of a different shard, or of a different
+//! user.
 
 use super::write::Fault;
 use super::{Error, Store, StoreReader};
@@ -7,13 +8,14 @@ use std::path::Path;
 /// Result of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// Number of runs that this store did not have.
+    /// Number of runs that were added.
     pub new: u64,
-    /// Number of runs that both stores had.
+    /// Number of runs that the two stores had in common.
     pub known: u64,
 }
 
-/// Maps row numbers of the other store to row numbers of this store. Points are matched by digest, metrics by name.
+/// Maps row numbers of the second store to row numbers of this store. Points are matched by digest, metric names by
+/// name.
 const MATCHES: &str = "
     CREATE TEMP TABLE points AS
         SELECT theirs.id AS their, ours.id AS our
@@ -24,7 +26,7 @@ const MATCHES: &str = "
         FROM other.name AS theirs JOIN main.name AS ours USING (name);
     CREATE UNIQUE INDEX temp.names_their ON names (their);";
 
-/// Adds the points, sweeps and metric names of the other store.
+/// Adds the points, sweeps and metric names of the second store.
 const FRAME: &str = "
     INSERT INTO main.point (digest, engine, scenario)
         SELECT digest, engine, scenario FROM other.point WHERE true ORDER BY id ON CONFLICT DO NOTHING;
@@ -33,7 +35,7 @@ const FRAME: &str = "
     INSERT INTO main.name (name)
         SELECT name FROM other.name WHERE true ORDER BY id ON CONFLICT DO NOTHING;";
 
-/// Adds the rows that refer to points, sweeps and metric names, with this store's row numbers.
+/// Adds the rows that refer to points, sweeps and metric names. The references are row numbers of this store.
 const WITHIN: &str = "
     INSERT INTO main.place (sweep, number, point, x)
         SELECT ours.id, place.number, points.our, place.x
@@ -51,7 +53,7 @@ const WITHIN: &str = "
         WHERE ours.state = 'done' AND theirs.state = 'done';
     CREATE UNIQUE INDEX temp.both_their ON both (their);";
 
-/// Counts the runs that are in both stores with different numbers.
+/// Counts the runs that are in both stores but with different numbers.
 const DIFFERING: &str = "
     SELECT count(*) FROM both WHERE
         (SELECT count(*) FROM other.metric WHERE run = both.their)
@@ -62,7 +64,7 @@ const DIFFERING: &str = "
                 ON ours.run = both.our AND ours.subject = theirs.subject AND ours.name = names.our
             WHERE theirs.run = both.their AND theirs.value IS NOT ours.value)";
 
-/// Adds the runs that are new or had failed in this store, with their numbers.
+/// Adds the runs that are missing or failed in this store, with their numbers.
 const RUNS: &str = "
     INSERT INTO main.run (point, seed, state, attempt, wall_s, error)
         SELECT points.our, seed, state, attempt, wall_s, error
@@ -82,15 +84,15 @@ const RUNS: &str = "
 const CLEAR: &str = "DROP TABLE temp.points; DROP TABLE temp.names; DROP TABLE temp.both;";
 
 impl Store {
-    /// Adds the runs of another store. Merging A into B and merging B into A have the same result, except for the order
-    /// of sweeps.
+    /// Adds the runs of a second store. The result of merging A into B equals the result of merging B into A, except
+    /// for the order of sweeps.
     ///
     /// # Errors
-    /// Fails if the other file is not a store or cannot be read, or if it has different numbers for the same run.
-    /// Nothing is merged then.
+    /// Fails if the second file is not a store or cannot be read, or if it has different numbers for the same run.
+    /// After a failure, nothing is merged.
     pub fn merge(&mut self, other: &Path) -> Result<Merged, Error> {
-        // The reader detects faults of the other store. While the reader is open, detaching does not change the other
-        // store's log.
+        // The reader detects faults of the second store. While the reader is open, DETACH does not change the log of
+        // the second store.
         let reader = StoreReader::open(other)?;
         let failed = |error| Error::of(other, &error);
         let text = other

@@ -1,12 +1,16 @@
-//! The file that stores sweeps: an SQLite database with one writer.
+//! Store of sweeps: an SQLite database with one writer.
 //!
 //! Rows are durable when [`Store::commit`] returns, because the disk confirms each transaction in a write-ahead log
-//! (`synchronous = FULL`). If the process is killed at any moment, only uncommitted rows are lost. A lock next to the
-//! file excludes a second writer; the lock ends with the process. Readers never wait.
+//! (`synchronous = FULL`). If the process is killed, only uncommitted rows are lost. A lock on a file next to the store
+//! excludes a second writer. The lock ends with the process. Readers never wait for the writer.
 //!
-//! * `schema`: the tables, and upgrades of older files; `file_kind`: recognition of a store.
-//! * `lock`: lock for the only writer; `remote`: file systems that cannot share memory for a write-ahead log.
-//! * `write`: insertion; `read`: queries; `merge`: merging of stores.
+//! * `schema`: tables, and upgrades of older files.
+//! * `file_kind`: recognition of a store.
+//! * `lock`: lock that admits only one writer.
+//! * `remote`: detection of file systems that cannot share memory for a write-ahead log.
+//! * `write`: insertion.
+//! * `read`: queries.
+//! * `merge`: merging of stores.
 //! * `error`: errors of a store.
 
 mod error;
@@ -31,10 +35,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use write::IdCache;
 
-/// Longest time to wait for another program's lock on the file.
+/// Longest time for which the program waits for a different program's lock on the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A store, opened for writing. There is only one writer.
+/// Store that is open for writing. A store has at most one writer.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
@@ -45,11 +49,11 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a store. Creates it if the file is missing or empty.
+    /// Opens a store. Creates the store if the file is missing or empty.
     ///
     /// # Errors
-    /// Fails if another process writes to the store, the file is not a store or has a newer version, or the file cannot
-    /// be written. The file is then unchanged.
+    /// Fails if a different process writes to the store, if the file is not a store or has a newer version, or if the
+    /// file cannot be written. After a failure, the file is unchanged.
     pub fn open(path: &Path) -> Result<Store, Error> {
         if path.metadata().is_ok_and(|about| about.permissions().readonly()) {
             return Err(Error::ReadOnly(path.to_owned()));
@@ -73,25 +77,25 @@ impl Store {
         let log = if remote::is_remote(path) { "DELETE" } else { "WAL" };
         store.log(log).map_err(failed)?;
         store.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
-        // References between rows are valid by construction: the row referred to is found or added in the same
-        // transaction or earlier. The words in CHECK clauses are valid by construction, too. Without these settings
-        // SQLite would test both for each row.
+        // References between rows are valid by construction, because the referenced row was found or added earlier. The
+        // words in CHECK clauses are valid by construction, too. The following two settings prevent SQLite from testing
+        // references and words for each row.
         store.connection.pragma_update(None, "foreign_keys", false).map_err(failed)?;
         store.connection.pragma_update(None, "ignore_check_constraints", true).map_err(failed)?;
         Ok(store)
     }
 
-    /// Access to the contents.
+    /// Returns access to the contents.
     pub fn contents(&self) -> Contents<'_> {
         Contents { connection: &self.connection, path: &self.path, names: &self.names }
     }
 
-    /// Path of the store's file.
+    /// Returns the path of the store's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Closes the store. If no reader is open, the log is merged into the file, so that only one file remains.
+    /// Closes the store. If no reader is open, the log is merged into the file, so that the log file is removed.
     pub fn close(self) {
         // If a reader is open, the log file remains and no data is lost.
         let _ = self.connection.busy_timeout(Duration::ZERO);
@@ -103,7 +107,7 @@ impl Store {
     }
 }
 
-/// Flags for opening a file, without interpreting its path as a URI.
+/// Returns the flags with which a file is opened. The path is not interpreted as a URI.
 fn flags(mode: OpenFlags) -> OpenFlags {
     let create = if mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
         OpenFlags::SQLITE_OPEN_CREATE
@@ -113,7 +117,7 @@ fn flags(mode: OpenFlags) -> OpenFlags {
     mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
-/// Makes SQLite plan each statement once, instead of once for each bound value.
+/// Makes SQLite plan each statement once, instead of once for each set of bound values.
 fn plan_once(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
@@ -125,8 +129,8 @@ mod tests {
     use crate::row;
     use lasthop_scenario::Draft;
 
-    /// If the disk is full, the store stays valid and the sweep can continue later. A file that cannot grow imitates
-    /// the full disk.
+    /// If the disk is full, the store stays valid and the sweep can continue later. The test imitates a full disk with
+    /// a limit of the file's size.
     #[test]
     fn a_full_disk_keeps_what_was_finished() {
         let folder = tempfile::tempdir().unwrap();
@@ -154,7 +158,7 @@ mod tests {
         assert_eq!(done(&store), 200);
     }
 
-    /// A process that is killed at the start leaves an empty file, which can be opened as a store.
+    /// A process that is killed at its start leaves an empty file. An empty file can be opened as a store.
     #[test]
     fn an_empty_file_becomes_a_store() {
         let folder = tempfile::tempdir().unwrap();

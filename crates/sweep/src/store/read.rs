@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-/// A store, opened for reading. Another process may write to it at the same time.
+/// Store that is open for reading. A different process may write to the store at the same time.
 #[derive(Debug)]
 pub struct StoreReader {
     connection: Connection,
@@ -42,13 +42,13 @@ impl StoreReader {
         Ok(StoreReader { connection, path: path.to_owned(), names: MetricNames::default() })
     }
 
-    /// Access to the contents.
+    /// Returns access to the contents.
     pub fn contents(&self) -> Contents<'_> {
         Contents { connection: &self.connection, path: &self.path, names: &self.names }
     }
 }
 
-/// The contents of a store. Every query returns an error if the store cannot be read.
+/// Access to the contents of a store. Every query returns an error if the store cannot be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'c> {
     pub(super) connection: &'c Connection,
@@ -56,12 +56,12 @@ pub struct Contents<'c> {
     pub(super) names: &'c MetricNames,
 }
 
-/// A sweep in a store.
+/// Sweep in a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredSweep {
     /// Number of the sweep in its store, from 1.
     pub number: i64,
-    /// The scenario's title.
+    /// Title of the scenario.
     pub title: String,
     /// Paths of the keys that have several values.
     pub paths: Vec<String>,
@@ -77,10 +77,10 @@ pub struct StoredSweep {
     pub engines: Vec<String>,
 }
 
-/// One combination of values in a sweep.
+/// Combination of values in a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combination {
-    /// The value of each key in [`StoredSweep::paths`].
+    /// Value of each key in [`StoredSweep::paths`].
     pub x: Vec<String>,
     /// Digest of the point that the combination belongs to.
     pub digest: String,
@@ -88,7 +88,7 @@ pub struct Combination {
     pub scenario: String,
 }
 
-/// A stored run with its numbers.
+/// Stored run with its numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRun {
     /// Seed of the run.
@@ -98,7 +98,7 @@ pub struct StoredRun {
 }
 
 impl StoredRun {
-    /// The flows with their names, in the scenario's order.
+    /// Returns the flows with their names, in the scenario's order.
     pub fn flows(&self) -> impl Iterator<Item = (&str, &SubjectMetrics)> {
         self.subject_metrics.iter().filter_map(|metrics| match &metrics.subject {
             Subject::Flow(name) => Some((name.as_str(), metrics)),
@@ -106,7 +106,7 @@ impl StoredRun {
         })
     }
 
-    /// The link directions with their names, in the scenario's order.
+    /// Returns the link directions with their names, in the scenario's order.
     pub fn links(&self) -> impl Iterator<Item = (&str, &SubjectMetrics)> {
         self.subject_metrics.iter().filter_map(|metrics| match &metrics.subject {
             Subject::Link(name) => Some((name.as_str(), metrics)),
@@ -114,18 +114,18 @@ impl StoredRun {
         })
     }
 
-    /// A number that describes all flows together.
+    /// Returns a number that describes all flows together.
     pub fn together(&self, name: &str) -> Option<f64> {
         self.subject_metrics.iter().find(|metrics| metrics.subject == Subject::All)?.number(name)
     }
 
-    /// A number of one flow, or the mean over the flows of a class.
+    /// Returns a number of one flow, or the mean of that number over the flows of a class.
     pub fn of_flow(&self, flow: &str, name: &str) -> Option<f64> {
         let numbers = self.flows().filter(|(known, _)| is_named(known, flow));
         measure::mean(numbers.filter_map(|(_, metrics)| metrics.number(name)))
     }
 
-    /// A quantity for all flows: the mean over flows, or the number that describes all flows together.
+    /// Returns a quantity for all flows. The quantity is either a mean over flows, or a number of all flows together.
     pub fn of_all(&self, quantity: Quantity) -> Option<f64> {
         match quantity {
             Quantity::OfFlow(metric) => {
@@ -139,7 +139,7 @@ impl StoredRun {
 }
 
 impl Contents<'_> {
-    /// The sweeps, in the order in which they were added.
+    /// Returns the sweeps, in the order of their addition.
     pub fn sweeps(&self) -> Result<Vec<StoredSweep>, Error> {
         let sweeps = || -> rusqlite::Result<Vec<StoredSweep>> {
             let mut select = self.connection.prepare("SELECT id, title, paths FROM sweep ORDER BY id")?;
@@ -152,7 +152,7 @@ impl Contents<'_> {
     }
 
     fn sweep(&self, (number, title, paths): (i64, String, String)) -> rusqlite::Result<StoredSweep> {
-        // Two combinations may share a point; the runs of that point count only once.
+        // Two combinations may share a point. The runs of such a point count only once.
         let (done, failed, wall_s) = self.connection.query_row(
             "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'),
              coalesce(sum(wall_s), 0.0) FROM run WHERE point IN (SELECT point FROM place WHERE sweep = ?1)",
@@ -178,7 +178,7 @@ impl Contents<'_> {
         })
     }
 
-    /// The combinations of a sweep, in the sweep's order.
+    /// Returns the combinations of a sweep, in the sweep's order.
     pub fn combinations(&self, sweep: i64) -> Result<Vec<Combination>, Error> {
         let combinations = || -> rusqlite::Result<Vec<Combination>> {
             let mut select = self.connection.prepare(
@@ -197,7 +197,7 @@ impl Contents<'_> {
         combinations().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// The names of all flows.
+    /// Returns the names of all flows in the store.
     pub fn flows(&self) -> Result<Vec<String>, Error> {
         let flows = || -> rusqlite::Result<Vec<String>> {
             let mut select = self.connection.prepare(
@@ -208,14 +208,14 @@ impl Contents<'_> {
         flows().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// The finished runs of a point, in the order of seeds. Their numbers are read only if `with_numbers`.
+    /// Returns the finished runs of a point, sorted by seed. The numbers of the runs are read only if `with_numbers`.
     pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<StoredRun>, Error> {
         self.selected(digest, with_numbers.then_some(&MetricSelection::ALL))
             .map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Selects the numbers with these names, both of single flows and of all flows together. Names that are not in the
-    /// store are ignored.
+    /// Returns a selection of the numbers with these names. The selection has numbers of single flows and of all flows
+    /// together, but no numbers of links. Names that are not in the store are ignored.
     pub fn of_flows(&self, names: &[&str]) -> Result<MetricSelection, Error> {
         let wanted = || -> rusqlite::Result<MetricSelection> {
             let mut known = self.connection.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
@@ -230,12 +230,12 @@ impl Contents<'_> {
         wanted().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Like [`Contents::runs`], but reads only the selected numbers.
+    /// Does the same as [`Contents::runs`], but reads only the selected numbers.
     pub fn runs_with(&self, digest: &str, numbers: &MetricSelection) -> Result<Vec<StoredRun>, Error> {
         self.selected(digest, Some(numbers)).map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Does several queries on one snapshot of the store, which is faster than separate queries. Calls must not be
+    /// Executes several queries on one snapshot of the store. This is faster than separate queries. Calls must not be
     /// nested.
     ///
     /// # Errors
@@ -268,7 +268,7 @@ impl Contents<'_> {
         Ok(runs)
     }
 
-    /// Subjects of a point's runs with their row numbers, in ascending order.
+    /// Returns the subjects of a point's runs with their row numbers, in ascending order of these numbers.
     fn subjects(&self, point: i64) -> rusqlite::Result<Vec<(i64, Subject)>> {
         let mut select = self
             .connection
@@ -278,7 +278,7 @@ impl Contents<'_> {
         subjects.collect()
     }
 
-    /// The numbers of a run. The result also contains subjects without numbers, so that each flow has a row.
+    /// Returns the numbers of a run. The result also contains subjects without numbers, so that each flow has an entry.
     fn subject_metrics(
         &self,
         run: i64,
@@ -314,11 +314,11 @@ impl Contents<'_> {
     }
 }
 
-/// Selects the numbers to read.
+/// Selection of the numbers to read.
 #[derive(Clone, Debug)]
 pub struct MetricSelection {
     statement: Cow<'static, str>,
-    /// Whether to read numbers of links. Links are the last subjects in the order.
+    /// Whether the numbers of links are read. Links are the last subjects of a run.
     links: bool,
 }
 
@@ -326,12 +326,12 @@ impl MetricSelection {
     const ALL: MetricSelection = MetricSelection { statement: Cow::Borrowed(ALL), links: true };
 }
 
-/// Query for all numbers of a run, up to the subject with the given number.
+/// Query for all numbers of a run, up to the subject with a given number.
 const ALL: &str =
     "SELECT subject, name, value FROM metric WHERE run = ?1 AND subject <= ?2 ORDER BY subject, name";
 
-/// Cache of metric names, in ascending order of their row numbers. Another process may add names to the store
-/// later.
+/// Cache of metric names, in ascending order of their row numbers. The cache may be incomplete, because a different
+/// process may add names to the store.
 #[derive(Debug, Default)]
 pub(super) struct MetricNames(RefCell<Vec<(i64, Cow<'static, str>)>>);
 
@@ -349,7 +349,7 @@ fn metric_name(
     Ok(at(names).ok().map(|at| names[at].1.clone()))
 }
 
-/// Returns a metric's name. A name that the program contains is not copied.
+/// Returns a metric's name. If the program contains the name, the text is not copied.
 fn name(kept: &str) -> Cow<'static, str> {
     let of_flows = FLOW_METRICS.iter().map(|metric| metric.name);
     let of_links = LINK_METRICS.iter().map(|metric| metric.name).chain(RLC_METRICS.iter().map(|it| it.name));

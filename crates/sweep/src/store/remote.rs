@@ -1,10 +1,10 @@
-//! Detects remote file systems. A write-ahead log needs memory that all users of the file share, which remote file
-//! systems lack (SQLite's documentation, "Write-Ahead Logging", §1). A store on such a file system uses a rollback
+//! Detection of remote file systems. All users of a write-ahead log must share memory, which is impossible on remote
+//! file systems (SQLite's documentation, "Write-Ahead Logging", §1). On such a file system, the store uses a rollback
 //! journal instead.
 
 use std::path::Path;
 
-/// Linux's names of network file systems.
+/// Names of network file systems in Linux.
 const REMOTE: &[&str] = &[
     "nfs",
     "nfs4",
@@ -26,19 +26,19 @@ const REMOTE: &[&str] = &[
     "virtiofs",
 ];
 
-/// Whether a file is on a network file system; `false` if this is unknown.
+/// Whether a file is on a network file system. Returns `false` if the type of the file system is unknown.
 pub(super) fn is_remote(path: &Path) -> bool {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     path.canonicalize().is_ok_and(|path| kind(&mounts, &path).is_some_and(|kind| REMOTE.contains(&kind)))
 }
 
-/// Type of the file system that contains a path. The longest mount point that contains the path decides. If
-/// several file systems are mounted at this point, the last mount decides.
+/// Returns the type of the file system that contains a path. The mount point is the longest mount point that contains
+/// the path. If several file systems are mounted at this point, the last of them is used.
 fn kind<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     let mount = |line: &'m str| {
         let mut fields = line.split(' ');
         let (place, kind) = (fields.nth(1)?, fields.next()?);
-        // The kernel writes blanks and similar characters as octal numbers.
+        // The kernel writes blanks and similar characters as octal escapes.
         let place = place.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
         path.starts_with(&place).then_some((place.len(), kind))
     };

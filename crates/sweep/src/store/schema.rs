@@ -1,19 +1,19 @@
-//! The tables of a store, and upgrades of older files.
+//! Tables of a store, and upgrades of older files.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// SQLite's `application_id` that marks a store: the letters `LHOP`.
+/// SQLite's `application_id` of a store: the letters `LHOP`.
 pub(super) const APPLICATION: u32 = 0x4c48_4f50;
 
-/// Upgrades from each version to the next.
+/// Upgrades of the tables. Each upgrade leads from one version to the next.
 const STEPS: &[&str] = &[FIRST];
 
-/// Version that this program writes.
+/// Version of the tables that this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
-/// First version of the tables. A point is a scenario simulated by an engine, identified by a digest. A run is a point
-/// with a seed. The places of a sweep are its combinations: points with values. The numbers of a run refer to subjects:
-/// a flow, all flows, or a link direction.
+/// First version of the tables. A point is a scenario that an engine simulates; a digest identifies the point. A run is
+/// a point with a seed. The places of a sweep are its combinations: points with values. Each number of a run refers to
+/// a subject, which is a flow, all flows, or a link direction.
 const FIRST: &str = "
     CREATE TABLE sweep (
         id INTEGER PRIMARY KEY,

@@ -1,4 +1,4 @@
-//! Inserts sweeps and runs into a store.
+//! Insertion of sweeps and runs into a store.
 
 use super::{Error, Store};
 use crate::digest::ENGINE;
@@ -35,10 +35,10 @@ impl Store {
     }
 
     /// Commits runs of known points. When this function returns, the runs are on the disk. An existing run is replaced
-    /// only if it had failed.
+    /// only if that run had failed.
     ///
     /// # Errors
-    /// Fails if the store cannot be written. None of the runs is stored then.
+    /// Fails if the store cannot be written. After a failure, none of the runs is stored.
     pub fn commit(&mut self, rows: &[RunRow]) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
@@ -53,12 +53,12 @@ impl Store {
             numbers.write_all_but(0)?;
             Ok(())
         })?;
-        // The cache is kept only after a successful commit. After a rollback its row numbers would be invalid.
+        // The cache is kept only after a successful commit. After a rollback, its row numbers would be invalid.
         self.known = known;
         Ok(())
     }
 
-    /// Does `work` in one transaction.
+    /// Calls `work` in one transaction.
     pub(super) fn within<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
@@ -76,16 +76,16 @@ impl Store {
     }
 }
 
-/// Cache of row numbers. Without the cache, each run would need queries for the row numbers of its point and
-/// metrics.
+/// Cache of row numbers. Without the cache, the insertion of each run would need queries for the row numbers of its
+/// point and metrics.
 #[derive(Debug, Default)]
 pub(super) struct IdCache {
-    /// Metric names with their row numbers, in the order of first use. Runs use names in the same order, so each search
-    /// starts at index `next`.
+    /// Metric names with their row numbers, in the order of first use. All runs use the names in the same order. Each
+    /// search therefore starts at index `next`.
     names: Vec<(String, i64)>,
     next: usize,
     points: HashMap<String, i64>,
-    /// Number of subjects already inserted for each point, by the point's row number.
+    /// Number of subjects that were inserted for each point. The key is the point's row number.
     described: HashMap<i64, usize>,
 }
 
@@ -129,23 +129,24 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-/// A row of the table of numbers: run, subject, name, value.
+/// Row of the table `metric`: run, subject, name, value.
 type MetricRow = (i64, i64, i64, f64);
 
-/// Numbers of rows that one statement inserts. Starting and ending a statement takes longer than writing a number.
+/// Number of rows that a large statement inserts. Starting and ending a statement takes longer than writing a number.
 const LARGE_BATCH: usize = 64;
+/// Number of rows that a medium statement inserts.
 const SMALL_BATCH: usize = 8;
 
 struct MetricWriter<'t> {
-    /// Insert statements with the number of rows that each inserts, the largest first.
+    /// Insert statements, each with the number of rows that the statement inserts. The statement with the most rows is
+    /// the first.
     statements: [(usize, CachedStatement<'t>); 3],
     waiting: Vec<MetricRow>,
 }
 
 impl<'t> MetricWriter<'t> {
-    /// Prepares the insert statements. The rows are always new, because their run was just added, or had
-    /// failed and therefore has no numbers. With OR REPLACE, SQLite skips a check for uniqueness before the
-    /// insertion.
+    /// Prepares the insert statements. The inserted rows are always new, because their run was just added, or had
+    /// failed and therefore has no numbers. With OR REPLACE, SQLite omits a check for uniqueness before the insertion.
     fn of(transaction: &'t Transaction<'_>) -> rusqlite::Result<MetricWriter<'t>> {
         let of = |rows| {
             let rows_of = vec!["(?,?,?,?)"; rows].join(",");
@@ -157,7 +158,7 @@ impl<'t> MetricWriter<'t> {
         Ok(MetricWriter { statements, waiting: Vec::with_capacity(2 * LARGE_BATCH) })
     }
 
-    /// Writes the waiting numbers, except for at most `rest` numbers at the end.
+    /// Writes the numbers that are waiting. At most `rest` numbers at the end may remain.
     fn write_all_but(&mut self, rest: usize) -> rusqlite::Result<()> {
         let mut left = &self.waiting[..];
         for (rows, insert) in &mut self.statements {
@@ -221,7 +222,7 @@ fn insert_run(
     Ok(())
 }
 
-/// Inserts the kind and the name of the subjects from number `first` on. A subject is a flow, a link
+/// Inserts the kind and the name of each subject, starting with subject number `first`. A subject is a flow, a link
 /// direction, or all flows.
 fn describe(
     transaction: &Transaction<'_>,

@@ -1,11 +1,11 @@
-//! Tests files that are not stores, and faults of a store's file.
+//! Tests of files that are not stores, and of faults of a store's file.
 
 use super::*;
 use lasthop_sweep::store::Error;
 use std::fs;
 use std::path::PathBuf;
 
-/// Whether the folder contains only the file, and the file is unchanged.
+/// Whether the folder contains only this file, and the file is unchanged.
 fn is_untouched(path: &PathBuf, before: &[u8]) -> bool {
     let names = fs::read_dir(path.parent().unwrap()).unwrap().count();
     fs::read(path).unwrap() == before && names == 1
@@ -27,7 +27,7 @@ fn what_is_no_store_is_left_as_it_is() {
 
 #[test]
 fn a_database_of_something_else_is_left_as_it_is() {
-    // The databases belong to other programs. One has an application ID, the other has none.
+    // The databases belong to different programs. The first database has an application ID, and the second has none.
     for application in [0x4750_4b47, 0] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("photos.db");
@@ -70,7 +70,7 @@ fn a_file_that_may_not_be_written_is_read_only() {
     permissions.set_readonly(true);
     fs::set_permissions(&path, permissions).unwrap();
     assert_eq!(Store::open(&path).unwrap_err(), Error::ReadOnly(path.clone()));
-    assert!(exported_from(&path).lines().count() > 6, "a read-only store is readable");
+    assert!(exported_from(&path).lines().count() > 6, "a read-only store must be readable");
     assert!(is_untouched(&path, &before));
 }
 

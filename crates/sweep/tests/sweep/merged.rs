@@ -1,4 +1,4 @@
-//! A store merged from all shards equals the store of the whole sweep.
+//! Tests that the merged store of all shards equals the store of the whole sweep.
 
 use super::*;
 use lasthop_sweep::rule::Precision;
@@ -18,7 +18,7 @@ fn shards_merged_in_any_order_equal_the_whole() {
         assert_eq!(
             subject_metrics.iter().sum::<usize>(),
             all,
-            "each run belongs to one shard: {subject_metrics:?}"
+            "each run must belong to exactly one shard: {subject_metrics:?}"
         );
         assert!(subject_metrics.iter().filter(|runs| **runs > 0).count() == 4, "{subject_metrics:?}");
         let merged = file(&format!("{name}-merged"));
@@ -45,7 +45,7 @@ fn a_merge_says_what_it_brought() {
     let merged = store.merge(&two).unwrap();
     assert_eq!((merged.new, merged.known), (0, 18));
     assert_eq!(exported(&store.contents()), exported_from(&two));
-    assert_eq!(std::fs::read(&two).unwrap(), before, "the other store is unchanged");
+    assert_eq!(std::fs::read(&two).unwrap(), before, "the merge must not change the second store");
 }
 
 #[test]
@@ -89,6 +89,6 @@ fn stores_that_disagree_are_not_merged() {
     assert_eq!(
         store.contents().sweeps().unwrap()[0].done,
         12,
-        "runs that only the other store has are not merged, either"
+        "runs that only the second store has must not be merged, either"
     );
 }

@@ -1,4 +1,4 @@
-//! Runs that a store contains are not repeated, and an interrupted sweep ends with the same store.
+//! Tests that the runs of a store are not repeated, and that an interrupted sweep ends with the same store.
 
 use super::*;
 use lasthop_sim::{Observation, run_observed};
@@ -21,7 +21,7 @@ fn every_point_has_the_same_seeds() {
     }
 }
 
-/// Numbers read from a store are bit-identical to the numbers of the run.
+/// Numbers that are read from a store are bit-identical to the numbers of the run.
 #[test]
 fn numbers_come_back_as_they_were() {
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ fn what_is_there_is_not_run_again() {
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(3), Shard::WHOLE), 18);
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(3), Shard::WHOLE), 0);
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(5), Shard::WHOLE), 12);
-    // The second sweep shares one point with the first sweep, with different spellings of the keys.
+    // The second sweep shares one point with the first sweep. The spelling of that point's values differs.
     let shared = grid_of(&[("recovery", &["sack", "tahoe"]), ("channel.loss", &["0.01"])]);
     assert_eq!(complete(&path, &shared, &RunCount::Runs(5), Shard::WHOLE), 5);
     assert_eq!(StoreReader::open(&path).unwrap().contents().sweeps().unwrap().len(), 2);
@@ -73,12 +73,12 @@ fn a_sweep_cut_into_pieces_is_the_same_with_and_without_a_rule() {
             driver.into_store().unwrap().close();
         }
         pieces += complete(&in_pieces, &grid(), &count, Shard::WHOLE);
-        assert_eq!(pieces, all, "{name}: each run is done once");
+        assert_eq!(pieces, all, "{name}: each run must be executed exactly once");
         assert_eq!(exported_from(&in_pieces), exported_from(&at_once), "{name}");
     }
 }
 
-/// If the process ends, only rows that are not committed are lost.
+/// If the process ends, only the rows without a commit are lost.
 #[test]
 fn without_a_commit_there_is_nothing_half_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ fn the_rule_stops_each_point_when_it_is_exact_enough() {
         counts.push(values.len());
     }
     counts.dedup();
-    assert!(counts.len() > 1, "some points need more runs than others");
+    assert!(counts.len() > 1, "the number of runs must differ between points");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_run_that_failed_is_tried_again_by_the_next_driver() {
     let mut first = driver(&path, &grid, &RunCount::Runs(2), Shard::WHOLE);
     let job = first.poll_job().unwrap();
     first.handle_row(RunRow { outcome: Err("it broke".into()), ..done(&job) }).unwrap();
-    assert_eq!(work(&mut first, usize::MAX), 1, "the same driver does not repeat the failed run");
+    assert_eq!(work(&mut first, usize::MAX), 1, "the same driver must not repeat the failed run");
     assert_eq!(first.failed(), ["seed 1: it broke"]);
     let store = first.into_store().unwrap();
     let sweep = store.contents().sweeps().unwrap().remove(0);
@@ -179,12 +179,12 @@ fn a_row_counts_once() {
     assert_eq!(store.contents().sweeps().unwrap()[0].done, 1);
 }
 
-/// A query for selected numbers returns the same values and the same subjects as a query for all numbers.
+/// A query for selected numbers returns the same values and subjects as a query for all numbers.
 #[test]
 fn some_numbers_are_read_as_they_are_among_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    // The first query comes before the store contains any metric name.
+    // At the time of the first query, the store has no metric names.
     let store = Store::open(&path).unwrap();
     assert_eq!(store.contents().runs(&grid().points[0].digest, true), Ok(vec![]));
     let mut driver = Driver::begin(store, &grid(), RunCount::Runs(2), 1, Shard::WHOLE).unwrap();

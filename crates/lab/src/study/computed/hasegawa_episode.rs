@@ -1,4 +1,4 @@
-//! Fig. 5 of hasegawa: one episode of ACK splitting, packet by packet.
+//! Curves of Fig. 5 of the paper `hasegawa`: one episode of ACK splitting, packet by packet.
 
 use super::observed;
 use crate::figure::{Curve, CurveKind, Point};
@@ -8,9 +8,9 @@ use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 
-/// Curves over the data packets of a run's longest episode. Each curve shows a number of ACKs: queued before
-/// (`r_queue`) and after the packet (`s_queue`), drained since the previous packet (`dQ`, Eq. 4), and sent
-/// (`ACK_i`, Eq. 5).
+/// Returns curves over the data packets of a run's longest episode. Each curve shows a number of ACKs for each packet:
+/// queued before the packet (`r_queue`), queued after the packet (`s_queue`), drained since the previous packet (`dQ`,
+/// Eq. 4), and sent (`ACK_i`, Eq. 5).
 pub fn curves(scenario: Scenario, seed: u64) -> Vec<Curve> {
     let packets = observed::<Episodes>(&scenario, seed).longest();
     let by_packet = |name: &str, value: &dyn Fn(usize) -> f64| Curve {
@@ -37,16 +37,18 @@ struct SplitPacket {
     acks: u32,
 }
 
-/// Collects episodes. An episode is a sequence of packets whose first and last ACKs are split.
+/// Collector of episodes. An episode is a sequence of packets. For its first and last packet, the receiver sent several
+/// ACKs.
 #[derive(Default)]
 struct Episodes {
     current: Vec<SplitPacket>,
-    /// Number of packets since the last split ACK; each of them was acknowledged by a single ACK.
+    /// Number of packets since the last packet with several ACKs. For each of these packets, the receiver sent a single
+    /// ACK.
     single: usize,
     longest: Vec<SplitPacket>,
 }
 
-/// An episode ends after this many packets in a row for each of which the receiver sent a single ACK.
+/// Number of packets in a row, each with a single ACK, that end an episode.
 const END: usize = 20;
 /// Largest number of packets of an episode.
 const MAX_PACKETS: usize = 60;
@@ -100,7 +102,7 @@ mod tests {
     #[test]
     fn an_episode_begins_and_ends_with_a_split() {
         assert_eq!(shapes(&[1, 1, 5, 1, 4, 1, 1]), [5, 1, 4]);
-        // Twenty single ACKs in a row end the first episode. The longer of the two episodes is kept.
+        // Twenty packets in a row with a single ACK each end the first episode. The longer of the two episodes is kept.
         let apart = [&[3, 2][..], &[1; 20], &[4, 4, 4]].concat();
         assert_eq!(shapes(&apart), [4, 4, 4]);
     }

@@ -1,4 +1,4 @@
-//! Fig. 4 of miyoshi: loss rate that the senders see while flows join.
+//! Curves of Fig. 4 of the paper `miyoshi`: loss rate that the senders detect while the number of flows grows.
 
 use super::observed;
 use crate::figure::{Curve, CurveKind, Point};
@@ -8,8 +8,8 @@ use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 
-/// Curves of the loss rate p in each second, and of its moving average. The flows start at equal intervals over the
-/// run.
+/// Returns curves of the loss rate p in each second, and of its moving average. The flows start at equal intervals over
+/// the run.
 pub fn curves(mut scenario: Scenario, seed: u64) -> Vec<Curve> {
     let apart = scenario.duration.divided_by(scenario.flows.len() as u64);
     for (number, flow) in scenario.flows.iter_mut().enumerate() {
@@ -27,7 +27,7 @@ pub fn curves(mut scenario: Scenario, seed: u64) -> Vec<Curve> {
 
 #[derive(Default)]
 struct Losses {
-    /// Counts in each second: data packets sent, and recoveries that the senders entered.
+    /// Counts of each second: data packets sent, and recoveries that the senders entered.
     seconds: Vec<(u64, u64)>,
 }
 
@@ -40,8 +40,8 @@ impl Losses {
         &mut self.seconds[second]
     }
 
-    /// Loss rate p of each second, and its moving average: 7/8 of the current p plus 1/8 of the previous average (Eq.
-    /// 4).
+    /// Returns the loss rate p of each second, and its moving average. The average is 7/8 of the current p plus 1/8 of
+    /// the previous average (Eq. 4).
     fn smoothed(&self) -> Vec<(f64, f64)> {
         let mut average: Option<f64> = None;
         self.seconds

@@ -1,4 +1,4 @@
-//! Computations in Rust that papers select with `by = "…"`.
+//! Computations in Rust that a paper selects with `by = "…"`.
 
 pub(crate) mod hasegawa_episode;
 pub(crate) mod miyoshi_losses;
@@ -12,12 +12,12 @@ use lasthop_scenario::{Problem, Scenario};
 use lasthop_sim::{Observation, run_observed};
 use std::any::Any;
 
-/// Computes a number at some coordinates.
+/// Function that computes a number at some coordinates.
 pub type NumberComputation = fn(&Coordinates) -> Option<f64>;
-/// Computes the curves of a picture from a run of this scenario with this seed.
+/// Function that computes the curves of a picture. The function runs this scenario with this seed.
 pub type CurveComputation = fn(Scenario, u64) -> Vec<Curve>;
 
-/// Functions that compute a number, each with the name that selects it (`by` in a study).
+/// Functions that compute a number, each with its name. The key `by` of a study selects the name.
 pub const NUMBERS: &[(&str, NumberComputation)] = &[
     ("miyoshi::loss", miyoshi_model::loss_at),
     ("miyoshi::throughput", miyoshi_model::throughput_at),
@@ -25,16 +25,17 @@ pub const NUMBERS: &[(&str, NumberComputation)] = &[
     ("miyoshi::two_best_from", miyoshi_model::two_best_from),
     ("miyoshi::two_best_to", miyoshi_model::two_best_to),
 ];
-/// Functions that compute curves, each with the name that selects it (`by` in a study).
+/// Functions that compute curves, each with its name. The key `by` of a study selects the name.
 pub const CURVES: &[(&str, CurveComputation)] =
     &[("hasegawa::episode", hasegawa_episode::curves), ("miyoshi::losses", miyoshi_losses::curves)];
 
-/// Computes the number at these coordinates; `None` if the name is unknown or the number is undefined.
+/// Returns the number that the computation `name` gives at these coordinates. Returns `None` if the name is unknown or
+/// the number is undefined.
 pub fn number(name: &str, coordinates: &Coordinates) -> Option<f64> {
     NUMBERS.iter().find(|(known, _)| *known == name).and_then(|(_, of)| of(coordinates))
 }
 
-/// The computation of curves with this name; fails if the name is unknown.
+/// Returns the computation of curves with this name. Fails if the name is unknown.
 pub fn curves(study: &Study, name: &str) -> Result<CurveComputation, Problem> {
     let known: Vec<&str> = CURVES.iter().map(|(name, _)| *name).collect();
     let found = CURVES.iter().find(|(known, _)| *known == name);

@@ -1,10 +1,10 @@
-//! Claims in `study.toml`.
+//! Claims in the file `study.toml`.
 
 use super::{Ordered, Quantity};
 use crate::study::value::{OneOrMore, Pick, Texts};
 use serde::Deserialize;
 
-/// A statement of the paper in words.
+/// Statement of the paper in words.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -13,11 +13,11 @@ pub struct Claim {
     /// Series name of the claim's row in the results.
     #[serde(default = "claim_series")]
     pub series: String,
-    /// Text of the claim; `{value}` is replaced by the number that the first condition measures.
+    /// Text of the claim. The number that the first condition measures replaces `{value}`.
     pub words: String,
-    /// Theme of the claim: its column in the table on the report's first screen.
+    /// Theme of the claim. The theme selects the claim's column in the table on the report's first screen.
     pub theme: Option<String>,
-    /// Conditions that the claim consists of, each tested at its points.
+    /// Conditions of the claim. Each condition is tested at its points.
     pub holds: OneOrMore<Condition>,
 }
 
@@ -25,31 +25,32 @@ fn claim_series() -> String {
     "claim".into()
 }
 
-/// A condition, tested at points.
+/// Condition that is tested at points. A point is a combination of axis values.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
     /// Metric to test.
     pub metric: Option<String>,
-    /// Measure to test, instead of a metric.
+    /// Measure to test. The measure takes the place of `metric`.
     pub measure: Option<String>,
     /// Grid whose results are tested.
     pub grid: Option<String>,
     /// Axis values at which the condition is tested.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// Axes; each combination of their values is a point: `ber`, `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
+    /// Axes. Each combination of their values is a point. Bounds may limit the values: `ber`, `ber >= 5e-5`, `awnd >= 4
+    /// and awnd <= 13`.
     #[serde(default)]
     pub at_each: Texts,
-    /// Relation between the quantity and the reference that must hold.
+    /// Relation that must hold between the quantity and the reference.
     pub is: Relation,
-    /// Reference with which the quantity is compared; 0 by default.
+    /// Reference with which the quantity is compared. The default is 0.
     pub than: Option<Than>,
     /// Tolerance of the relations `within` and `alike`, as a share.
     pub by: Option<f64>,
-    /// Axis for relations along an axis, with bounds as in `at_each`: `wt >= 200`.
+    /// Axis of a relation along an axis. Bounds may limit the values as in `at_each`: `wt >= 200`.
     pub along: Option<String>,
-    /// Whether the condition counts as satisfied at a point where the quantity is undefined.
+    /// Whether the condition counts as satisfied at a point at which the quantity is undefined.
     #[serde(default)]
     pub undefined_holds: bool,
 }
@@ -62,7 +63,7 @@ pub enum Than {
     Number(f64),
     /// A range between two numbers.
     Range([f64; 2]),
-    /// Another quantity, or the same quantity at other coordinates.
+    /// A different quantity, or the same quantity at different coordinates.
     Quantity(Quantity),
 }
 
@@ -75,10 +76,10 @@ pub enum Relation {
     Above,
     /// The quantity is below the reference.
     Below,
-    /// The quantity is above the reference, or below it by at most 2 %.
+    /// The quantity is above the reference, or at most 2 % below the reference.
     #[serde(rename = "at least")]
     AtLeast,
-    /// The quantity is below the reference, or above it by at most 2 %.
+    /// The quantity is below the reference, or at most 2 % above the reference.
     #[serde(rename = "at most")]
     AtMost,
     /// The quantity is between two numbers.
@@ -88,19 +89,19 @@ pub enum Relation {
     /// The quantity is zero in every run.
     #[serde(rename = "zero in every run")]
     Zero,
-    /// Along an axis: no step falls by more than 2 %, and the last value is above the first.
+    /// Along an axis, the quantity falls by at most 2 % in each step, and the last value is above the first.
     Grows,
-    /// Along an axis: no step rises by more than 2 %, and the last value is below the first.
+    /// Along an axis, the quantity rises by at most 2 % in each step, and the last value is below the first.
     Falls,
-    /// Along an axis: the last value is above the first.
+    /// Along an axis, the last value is above the first.
     #[serde(rename = "higher at the end")]
     HigherAtEnd,
-    /// Along an axis: the last value is below the first.
+    /// Along an axis, the last value is below the first.
     #[serde(rename = "lower at the end")]
     LowerAtEnd,
-    /// Along an axis: no value is smaller by more than 2 % than the value at `than`.
+    /// Along an axis, every value is at most 2 % smaller than the value at the axis value `than`.
     #[serde(rename = "smallest at")]
     SmallestAt,
-    /// Along an axis: all values lie within the share `by` of the largest.
+    /// Along an axis, every value is below the largest value by at most the share `by`.
     Alike,
 }

@@ -1,4 +1,4 @@
-//! Pictures and tables in `study.toml`.
+//! Pictures and tables in the file `study.toml`.
 
 use super::Ordered;
 use crate::study::selector::Selector;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawn {
-    /// Points joined by a line, with intervals.
+    /// Points joined by a line, with error bars for the intervals.
     #[default]
     Points,
     /// A line without points.
@@ -24,18 +24,18 @@ pub enum Drawn {
 pub struct Figure {
     /// Title above the picture.
     pub title: String,
-    /// Grid of all curves that do not name a grid.
+    /// Grid of all curves that have no `grid` of their own.
     pub grid: Option<String>,
     /// Metric to draw.
     pub metric: Option<String>,
-    /// Measure to draw, instead of a metric.
+    /// Measure to draw. The measure takes the place of `metric`.
     pub measure: Option<String>,
     /// Axis values at which the results are drawn.
     #[serde(default)]
     pub at: Ordered<Pick>,
     /// Axis of the grid that is drawn as the abscissa.
     pub x: Option<String>,
-    /// Label of the abscissa; by default the axis label.
+    /// Label of the abscissa. The default is the label of the axis.
     pub x_label: Option<String>,
     /// Factor by which the abscissa values are multiplied.
     pub x_times: Option<f64>,
@@ -47,13 +47,13 @@ pub struct Figure {
     /// Whether the ordinate is logarithmic.
     #[serde(default)]
     pub y_log: bool,
-    /// Whether each curve is drawn in its own panel, because the curves overlap.
+    /// Whether each curve is drawn in its own panel. This setting is meant for curves that overlap.
     #[serde(default)]
     pub panels: bool,
-    /// Name of each curve, in which `{AXIS}` stands for the value on that axis. Each combination of the other axes'
-    /// values gives one curve.
+    /// Template of the curves' names, in which `{AXIS}` stands for the value on that axis. Each combination of values
+    /// on the axes other than `x` gives one curve.
     pub series: Option<String>,
-    /// Explicit list of curves, instead of `series`.
+    /// Explicit list of curves. The list takes the place of `series`.
     #[serde(default)]
     pub curve: Vec<Curve>,
     /// Rows of `published.csv` to draw: patterns of the column `item`.
@@ -62,15 +62,15 @@ pub struct Figure {
     /// Rows of `ns2.csv` to draw: patterns of the column `item`.
     #[serde(default)]
     pub ns2: Texts,
-    /// Answer to an open question, as `question: answer`. The curves under this answer are drawn in addition.
+    /// Answer to an open question, in the form `question: answer`. The curves under this answer are drawn in addition.
     pub also_under: Option<String>,
-    /// Settings of time series: each curve is one run over time, and its `column` names the sampled quantity.
+    /// Settings of time series. Each curve then shows one run over time, and its `column` names the sampled quantity.
     pub course: Option<TimeSeriesSettings>,
-    /// Name of a computation in Rust that draws the curves, from a run at the coordinates `at`.
+    /// Name of a computation in Rust that computes the curves from a run at the coordinates `at`.
     pub by: Option<String>,
 }
 
-/// Duration and sampling interval of a time series; by default those of the scenario.
+/// Duration and sampling interval of a time series. The defaults are the values of the scenario.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[serde(expecting = "struct Course")]
@@ -89,22 +89,22 @@ pub struct Curve {
     pub name: String,
     /// Metric to draw.
     pub metric: Option<String>,
-    /// Measure to draw, instead of a metric.
+    /// Measure to draw. The measure takes the place of `metric`.
     pub measure: Option<String>,
     /// Grid whose results are drawn.
     pub grid: Option<String>,
     /// Axis values at which the results are drawn.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// For time series: formula over the columns of the samples.
+    /// Formula over the columns of the samples. Only time series have this key.
     pub column: Option<String>,
-    /// For time series: whether to draw the change of the value per second.
+    /// Whether the change of the value per second is drawn. Only time series have this key.
     #[serde(default)]
     pub per_second: bool,
     /// Rows of `published.csv` to draw: patterns of the column `item`.
     #[serde(default)]
     pub published: Texts,
-    /// Condition on names and coordinates that selects some of these rows.
+    /// Condition on the names and coordinates of the rows. Only rows of `published` that match the condition are drawn.
     #[serde(default, rename = "where")]
     pub filter: Selector,
     /// Factor by which the ordinate values are multiplied.
@@ -120,31 +120,32 @@ pub struct Curve {
 pub struct Table {
     /// Caption above the table.
     pub caption: String,
-    /// Rows of the results to show: patterns of their item. Only rows with a verdict appear.
+    /// Rows of the results to show: patterns of their `item`. Only rows with a verdict appear.
     #[serde(default)]
     pub rows: Texts,
-    /// Index of an entry in `[[try]]`, from 0. The table has one row for each answer that this entry tests.
+    /// Index of an entry `[[try]]`, from 0. The table has one row for each answer that this entry tests.
     pub answers: Option<usize>,
     /// Columns of a table with `answers`.
     #[serde(default)]
     pub column: Vec<Column>,
-    /// Axis whose values become the columns. A row belongs to the column whose axis value equals the row's
-    /// series name or the row's coordinate on this axis.
+    /// Axis whose values become the columns. A row belongs to the column whose axis value equals the row's series name,
+    /// or the row's coordinate on this axis.
     pub across: Option<String>,
     /// Lines of a table with `across`.
     #[serde(default)]
     pub line: Vec<Column>,
-    /// Rows to rank by their values; the series name labels each row.
+    /// Rows to rank by their values. The series name of a row is the row's label.
     pub ranks: Option<Selector>,
     /// Two headings of a ranking: one for the names and one for the remarks.
     #[serde(default)]
     pub headings: Vec<String>,
-    /// Remarks of a ranking, by series name.
+    /// Remarks of a ranking, one for each series name.
     #[serde(default)]
     pub says: Ordered<String>,
 }
 
-/// Column of a table with `answers`, or line of a table with `across`. Each shows one row of the results.
+/// Column of a table with `answers`, or line of a table with `across`. A column or line shows a selected row of the
+/// results.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
@@ -152,7 +153,8 @@ pub struct Column {
     pub heading: String,
     /// Selects the row of the results to show.
     pub row: Selector,
-    /// Whether to show the verdict instead of the number.
+    /// Whether the cell shows the distance from the published number in margins, instead of the measured number. For a
+    /// claim, the cell then shows the number of points at which the claim is satisfied.
     #[serde(default)]
     pub verdict: bool,
 }

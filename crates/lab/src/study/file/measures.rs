@@ -6,21 +6,21 @@ use crate::study::selector::Selector;
 use crate::study::value::{Pick, Texts, Value};
 use serde::Deserialize;
 
-/// A number that a formula computes from the outcome of one run.
+/// Number that a formula computes from the outcome of one run.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
     /// Formula over the columns of the run's outcome.
     pub of: String,
-    /// Unit of the value; empty for shares and counts.
+    /// Unit of the value. The text is empty for shares and counts.
     #[serde(default)]
     pub unit: String,
-    /// Smallest and largest possible value; intervals are cut off at these bounds. The default is 0 and `inf`
-    /// if the formula cannot be negative.
+    /// Smallest and largest possible value. Intervals are limited to these bounds. If the formula cannot be negative,
+    /// the default bounds are 0 and `inf`.
     pub bounds: Option<[f64; 2]>,
 }
 
-/// Combination of two numbers into one.
+/// Operation that combines two numbers into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Comparison {
     /// `at` - `against`, computed in each repetition.
@@ -37,39 +37,40 @@ pub enum Comparison {
     Ratio,
 }
 
-/// Reduction of all values along an axis to one number, for rows without a coordinate on this axis.
+/// Operation that reduces all values along an axis to one number. The operation applies to rows without a coordinate on
+/// this axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Over {
-    /// Sum over the axis within each repetition, before a comparison.
+    /// Sum over the axis in each repetition, computed before a comparison.
     #[serde(rename = "sum")]
     Sum,
-    /// Mean over the axis within each repetition, before a comparison.
+    /// Mean over the axis in each repetition, computed before a comparison.
     #[serde(rename = "mean")]
     Mean,
-    /// The mean at each axis value counts as one repetition, if nothing else varies.
+    /// Each axis value counts as one repetition, whose number is the mean at this axis value.
     #[serde(rename = "as repetitions")]
     Repetitions,
-    /// The number at the axis value with the largest mean. Half of the repetitions determine this axis value,
-    /// and the other half measure the number.
+    /// Number at the axis value with the largest mean. Half of the repetitions select the axis value, and the remaining
+    /// half measure the number.
     #[serde(rename = "largest mean")]
     Largest,
-    /// Value on the axis at which the mean is largest.
+    /// Axis value at which the mean is largest.
     #[serde(rename = "place of the largest mean")]
     LargestPlace,
-    /// Value on the axis from which on the mean is above 0.
+    /// First axis value from which on the mean is above 0.
     #[serde(rename = "crossing")]
     Crossing,
 }
 
-/// A quantity: a metric or a measure with coordinates.
+/// Quantity: a metric or a measure, with coordinates.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantity {
     /// Name of the metric.
     pub metric: Option<String>,
-    /// Name of a measure, instead of a metric.
+    /// Name of the measure. The measure takes the place of `metric`.
     pub measure: Option<String>,
-    /// Grid of the metric; a measure names its own grid.
+    /// Grid of the metric. A measure has a grid of its own.
     pub grid: Option<String>,
     /// Axis values at which the quantity is taken.
     #[serde(default)]
@@ -78,32 +79,32 @@ pub struct Quantity {
     pub times: Option<f64>,
 }
 
-/// A number that is computed from the results of a grid.
+/// Number that is computed from the results of a grid.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
-    /// Grid; by default the only one.
+    /// Name of the grid. The default is the only grid of the study.
     pub grid: Option<String>,
     /// Metric to measure.
     pub metric: Option<String>,
-    /// Another measure whose values are reduced, instead of a metric.
+    /// Name of a different measure whose values are reduced. This measure takes the place of `metric`.
     pub measure: Option<String>,
     /// Axis values at which the metric is taken.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// Axis values of the reference with which `at` is compared.
+    /// Axis values of the reference, with which the number at `at` is compared.
     pub against: Option<Ordered<Value>>,
     /// Comparison with the reference.
     #[serde(rename = "as")]
     pub comparison: Option<Comparison>,
-    /// Axes to reduce to one number, and how.
+    /// Axes whose values are reduced to one number, each with the operation.
     #[serde(default)]
     pub over: Ordered<Over>,
-    /// Formula of the row's coordinates; the measure then needs no run.
+    /// Formula of the row's coordinates. A measure with a formula needs no run.
     pub formula: Option<String>,
-    /// Name of a computation in Rust; the measure then needs no run.
+    /// Name of a computation in Rust. A measure with such a computation needs no run.
     pub by: Option<String>,
-    /// Unit of the value; empty for shares and counts.
+    /// Unit of the value. The text is empty for shares and counts.
     #[serde(default)]
     pub unit: String,
 }
@@ -115,54 +116,55 @@ impl Measure {
     }
 }
 
-/// Binding: defines the quantity that we measure for some rows of `published.csv`.
+/// Binding between rows of `published.csv` and the quantity that is measured for these rows.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
     /// Rows of `published.csv`: patterns of the column `item`.
     pub rows: Texts,
-    /// Condition on names and coordinates that selects some of these rows.
+    /// Condition on the names and coordinates of the rows. Only rows that match the condition belong to the binding.
     #[serde(default, rename = "where")]
     pub filter: Selector,
     /// Name of the metric.
     pub metric: Option<String>,
-    /// Name of a measure, instead of a metric.
+    /// Name of the measure. The measure takes the place of `metric`.
     pub measure: Option<String>,
     /// Name of the grid.
     pub grid: Option<String>,
-    /// Axis values, in addition to the coordinates of the row.
+    /// Axis values that complement the coordinates of the row.
     #[serde(default)]
     pub at: Ordered<Value>,
     /// Axis whose values are the series names of the rows.
     pub series_is: Option<String>,
-    /// Class of the published numbers. The class gives the permitted difference between a published and a
-    /// measured number.
+    /// Class of the published numbers. The class determines the accepted difference between a published and a measured
+    /// number.
     pub class: Class,
-    /// Margin that replaces the margin of the class, for all rows or by series.
+    /// Margin that replaces the margin of the class: one margin for all rows, or one for each series.
     pub within: Option<Within>,
-    /// Duration of our run, at `length` 1 of the grid, divided by that of the paper's run; for a number from
-    /// one run.
+    /// Duration of our run at `length` 1 of the grid, divided by the duration of the paper's run. Only numbers from one
+    /// run of the paper use this ratio.
     pub times_shorter: Option<f64>,
-    /// Reason why the margin is uncertain, if the margin is the spread of the paper's own runs.
+    /// Reason for an uncertain margin. Set only if the margin is the spread of the paper's own runs.
     pub undecidable: Option<String>,
-    /// Theme of the numbers: their column in the table on the report's first screen; `tables` by default.
+    /// Theme of the numbers. The theme selects their column in the table on the report's first screen. The default is
+    /// `tables`.
     pub theme: Option<String>,
-    /// Whether the numbers appear in the picture on the report's first screen.
+    /// Whether the numbers appear in the picture on the first screen of the report.
     #[serde(default)]
     pub headline: bool,
 }
 
-/// A margin in the row's unit.
+/// Margin, in the unit of the row.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Within {
     /// Margin of all rows.
     All(f64),
-    /// Margins by series.
+    /// Margin of each series.
     Series(Ordered<f64>),
 }
 
-/// Points of a figure in the paper that prints no numbers.
+/// Points of a figure for which the paper prints no numbers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Points {
@@ -170,14 +172,15 @@ pub struct Points {
     pub item: String,
     /// Name of the metric.
     pub metric: Option<String>,
-    /// Name of a measure, instead of a metric.
+    /// Name of the measure. The measure takes the place of `metric`.
     pub measure: Option<String>,
     /// Name of the grid.
     pub grid: Option<String>,
-    /// Axis values.
+    /// Axis values at which the points are measured.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// Name of the series, in which `{AXIS}` stands for the value on that axis; by default the first axis that varies.
+    /// Template of the series' names, in which `{AXIS}` stands for the value on that axis. The default is the value on
+    /// the first axis that varies.
     pub series: Option<String>,
     /// Note for the reader.
     #[serde(default)]

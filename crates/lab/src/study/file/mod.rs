@@ -1,9 +1,9 @@
-//! Format of `study.toml`, the file that describes a paper. `docs/reference/paper-files.md` explains the format by
+//! Format of `study.toml`, the file that describes a paper. `docs/reference/paper-files.md` explains the format with
 //! examples.
 //!
-//! Tables of changes contain words with a meaning in this file (`when`, `path` …) and keys of scenarios
-//! (`"flow.bulk.sender.recovery" = "reno"`). Every other word counts as a scenario key, and is checked with the
-//! scenario.
+//! A table of changes contains words that this file defines (`when`, `path` …) and keys of scenarios
+//! (`"flow.bulk.sender.recovery" = "reno"`). Every word that this file does not define is a scenario key, which is
+//! checked with the scenario.
 
 mod claims;
 mod figures;
@@ -20,37 +20,37 @@ use crate::papers::CpuTime;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-/// Table whose entries keep their order.
+/// Table whose entries keep the order of the file.
 pub type Ordered<T> = IndexMap<String, T>;
 
-/// A paper.
+/// Content of `study.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// Name on the command line.
+    /// Name of the paper on the command line.
     pub paper: String,
-    /// Heading of the chapter.
+    /// Heading of the paper's chapter in the report.
     pub title: String,
     /// Subject of the paper in one line.
     pub summary: String,
-    /// Result of the reproduction in a sentence, with the placeholders of `chapter.md`.
+    /// Result of the reproduction in one sentence. The sentence may contain the same placeholders as `chapter.md`.
     #[serde(default)]
     pub answer: String,
-    /// Whether the claims are our own expectations, not published ones.
+    /// Whether the claims are our own expectations. If not, the claims are the paper's.
     #[serde(default)]
     pub ours: bool,
-    /// Authors, title, publication.
+    /// Authors, title and publication of the paper.
     pub citation: String,
     /// Whether the paper reports its number of runs.
     #[serde(default)]
     pub paper_runs: PaperRuns,
-    /// CPU time of the reproduction, for the estimate that is printed before the runs.
+    /// CPU time of the reproduction. The estimate that is printed before the runs uses this time.
     #[serde(default)]
     pub effort: CpuTime,
-    /// Axes to vary.
+    /// Axes, which are the parameters that vary.
     #[serde(default)]
     pub axis: Ordered<Axis>,
-    /// Grids to run.
+    /// Grids to run. A grid is every combination of some axes' values.
     #[serde(default)]
     pub grid: Ordered<Grid>,
     /// Metrics: numbers that are computed from one run.
@@ -59,28 +59,29 @@ pub struct File {
     /// Measures: numbers that are computed from the results of a grid.
     #[serde(default)]
     pub measure: Ordered<Measure>,
-    /// Bindings: quantities that we measure for the rows of `published.csv`.
+    /// Bindings, which define the quantities that we measure for the rows of `published.csv`.
     #[serde(default)]
     pub published: Vec<Binding>,
     /// Points of figures for which the paper prints no numbers.
     #[serde(default)]
     pub points: Vec<Points>,
-    /// Claims in words.
+    /// Claims, which are statements in words.
     #[serde(default)]
     pub claim: Vec<Claim>,
-    /// Questions that the paper leaves open, each with its possible answers. An answer is a change of the scenarios.
+    /// Questions that the paper leaves open, each with its possible answers. An answer changes the scenarios.
     #[serde(default)]
     pub question: Ordered<Ordered<Answer>>,
-    /// Rows to repeat under every answer to open questions.
+    /// Rows that are repeated under every answer to open questions.
     #[serde(default, rename = "try")]
     pub tries: Vec<Try>,
-    /// Readings: each is a set of answers to open questions. The default reading, which has no answers, always exists.
+    /// Readings, each of which is a set of answers to open questions. The default reading has no answers and always
+    /// exists.
     #[serde(default)]
     pub reading: Ordered<Reading>,
-    /// Pictures.
+    /// Pictures of the report.
     #[serde(default)]
     pub figure: Ordered<Figure>,
-    /// Tables.
+    /// Tables of the report.
     #[serde(default)]
     pub table: Ordered<Table>,
 }
@@ -89,65 +90,68 @@ pub struct File {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PaperRuns {
-    /// The paper reports the number, or its numbers are computed. Its numbers are means, except in classes for one run.
+    /// The paper reports its number of runs, or its numbers are computed. A published number is a mean, except in
+    /// classes for one run.
     #[default]
     Stated,
-    /// The paper does not report the number. A published number may come from one run.
+    /// The paper does not report its number of runs. A published number may come from one run.
     Unknown,
 }
 
-/// Changes of a scenario: scenario keys with values, and words of this file.
+/// Changes of a scenario: scenario keys with values, and words that this file defines.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Changes {
-    /// Scenario file to use instead.
+    /// Name of a scenario file that replaces the grid's file.
     pub path: Option<String>,
-    /// Flows to leave out of the scenario, by pattern.
+    /// Flows that are removed from the scenario: patterns of their names.
     #[serde(default)]
     pub drop: Texts,
-    /// Names for parts of the scenario, such as links; a key may then be `"@NAME.key"`.
+    /// Names for parts of the scenario, such as links. A key may refer to a part as `"@NAME.key"`.
     #[serde(default)]
     pub names: Ordered<Texts>,
-    /// Scenario keys with values.
+    /// Scenario keys, each with its value.
     #[serde(flatten)]
     pub keys: Ordered<Value>,
 }
 
-/// A varied parameter.
+/// Parameter that varies.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// Label in pictures, with unit.
+    /// Label of the axis in pictures, with the unit.
     pub label: Option<String>,
-    /// Coordinate name in rows and `published.csv`; by default the axis name.
+    /// Name of the coordinate in rows and in `published.csv`. The default is the name of the axis.
     pub column: Option<String>,
-    /// Values to run.
+    /// Values of a full run.
     pub values: Vec<Value>,
-    /// Values of a quick run; by default all.
+    /// Values of a quick run. The default is all values.
     pub quick: Option<Vec<Value>>,
-    /// Values of a run under an answer to an open question; by default those of the run without an answer.
+    /// Values of a run under an answer to an open question. The default is the values of the run without an answer.
     pub questions: Option<Vec<Value>>,
-    /// Values of a quick run under an answer; by default `questions`.
+    /// Values of a quick run under an answer. The default is `questions`.
     pub quick_questions: Option<Vec<Value>>,
-    /// Changes for every value; `{NAME}`, with the axis name, stands for the value.
+    /// Changes that apply at every value. In these changes, `{NAME}` with the name of the axis stands for the value.
     #[serde(default)]
     pub set: Changes,
-    /// Changes for single values, by value.
+    /// Changes that apply at a single value. The name of each entry is the value.
     #[serde(default)]
     pub case: Ordered<Changes>,
-    /// Coordinates that a value denotes, if its name is not itself a coordinate: `"2 + 4" = { reno = 2, w_cw = 4 }`.
+    /// Coordinates that a value stands for, if the value itself is not a coordinate: `"2 + 4" = { reno = 2, w_cw = 4
+    /// }`.
     #[serde(default)]
     pub stands_for: Ordered<Ordered<Value>>,
 }
 
-/// Number of repetitions, by extent of the run.
+/// Numbers of repetitions for each extent of the run.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[serde(expecting = "struct Runs")]
 pub struct RunCounts {
-    /// Number in a full run. If `most` is set, this is only the initial number.
+    /// Number in a full run. If `most` is set, `full` is only the initial number.
     #[serde(default)]
     pub full: u32,
-    /// Largest number in a full run, if intervals stay wide compared with the margin of published numbers.
+    /// Largest number in a full run. Repetitions are added up to this number while an interval is too wide for the
+    /// margin of a published number.
     pub most: Option<u32>,
     /// Number in a quick run.
     #[serde(default)]
@@ -160,39 +164,40 @@ pub struct RunCounts {
     pub quick_questions: u32,
 }
 
-/// Runs of every combination of some axes' values.
+/// Runs of every combination of the values of some axes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
-    /// Scenario file, unless an axis names it.
+    /// Scenario file. The grid needs no `path` if an axis names the file.
     pub path: Option<String>,
-    /// Axes; the first varies slowest.
+    /// Axes. The values of the first axis vary slowest.
     pub axes: Vec<String>,
     /// Axes that are restricted to some of their values.
     #[serde(default)]
     pub only: Ordered<Pick>,
-    /// Numbers of repetitions; where the number is 0, the grid is not run.
+    /// Numbers of repetitions. If the number for some extent is 0, the grid is not run at that extent.
     #[serde(default)]
     pub runs: RunCounts,
-    /// Whether the grid is not run: its axes belong to computed measures (`by`, `formula`).
+    /// Whether the grid is not run because its axes belong to computed measures (`by`, `formula`).
     #[serde(default)]
     pub computed: bool,
-    /// Value of the variable `{length}`, by extent of the run: the factor by which the runs are longer; 1 by
-    /// default.
+    /// Factor that multiplies the length of the runs, for each extent of the run. The variable `{length}` has this
+    /// value. The default is 1.
     pub length: Option<RunCounts>,
-    /// Whether anything is random; if not, one run suffices and has no interval.
+    /// Whether anything in the scenarios is random. If not, one run of each cell suffices, and its numbers have no
+    /// interval.
     #[serde(default = "yes")]
     pub random: bool,
-    /// Changes that apply to all cells.
+    /// Changes that apply to all cells of the grid.
     #[serde(default)]
     pub set: Changes,
-    /// Changes at certain values of several axes.
+    /// Changes that apply only at certain values of several axes.
     #[serde(default)]
     pub case: Vec<CaseChanges>,
-    /// Names for parts of the scenarios, as in [`Changes::names`].
+    /// Names for parts of the scenarios. The format is the same as in [`Changes::names`].
     #[serde(default)]
     pub names: Ordered<Texts>,
-    /// Groups of flows, by patterns of their names.
+    /// Groups of flows: name of each group, and patterns of flow names.
     #[serde(default)]
     pub groups: Ordered<Texts>,
     /// Scenario values that are drawn at random in each repetition.
@@ -204,11 +209,11 @@ fn yes() -> bool {
     true
 }
 
-/// Changes at certain values of several axes.
+/// Changes that apply only at certain values of several axes.
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "struct Case")]
 pub struct CaseChanges {
-    /// Values at which the changes apply.
+    /// Axis values at which the changes apply.
     pub when: Ordered<Pick>,
     /// Changes to apply.
     #[serde(flatten)]
@@ -221,18 +226,18 @@ pub struct CaseChanges {
 pub struct Draw {
     /// Name of the random stream.
     pub stream: String,
-    /// Keys, in drawing order; `*` stands for all names of the table, in file order.
+    /// Scenario keys, in the order of drawing. `*` stands for all names of the table, in file order.
     pub keys: Texts,
     /// Smallest random value.
     pub from: f64,
-    /// Upper bound, which no random value reaches.
+    /// Upper bound of the random values. All random values are below this bound.
     pub to: f64,
     /// Unit of the random values.
     pub unit: String,
-    /// Whether values are rounded down to integers.
+    /// Whether the random values are rounded down to integers.
     #[serde(default)]
     pub whole: bool,
-    /// Axis values at which to draw; by default all.
+    /// Axis values at which values are drawn. The default is all axis values.
     #[serde(default)]
     pub when: Ordered<Pick>,
 }

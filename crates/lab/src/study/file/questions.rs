@@ -1,4 +1,4 @@
-//! Open questions of a paper, tries, and readings.
+//! Open questions of a paper: answers, rows to repeat under answers (tries), and sets of answers (readings).
 
 use super::{Changes, Draw, Ordered};
 use crate::study::value::{OneOrMore, Pick, Texts};
@@ -7,17 +7,17 @@ use serde::Deserialize;
 /// Answer to an open question: one or more changes of the scenarios.
 pub type Answer = OneOrMore<AnswerPart>;
 
-/// Part of an answer: changes that apply at some axis values, in some grids.
+/// Part of an answer: changes that apply at some axis values and in some grids.
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "struct Part")]
 pub struct AnswerPart {
-    /// Axis values at which the part applies; by default all.
+    /// Axis values at which the part applies. The default is all axis values.
     #[serde(default)]
     pub when: Ordered<Pick>,
-    /// Grids in which the part applies; by default all.
+    /// Grids in which the part applies. The default is all grids.
     #[serde(default)]
     pub grids: Texts,
-    /// Changes that replace the key `set` of an axis, by the name of the axis.
+    /// Changes that replace the key `set` of an axis. The name of each entry is the name of the axis.
     #[serde(default)]
     pub axis: Ordered<Changes>,
     /// Additional scenario values that are drawn at random.
@@ -32,22 +32,22 @@ pub struct AnswerPart {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Try {
-    /// Open questions whose answers are tried, by pattern; by default all.
+    /// Open questions whose answers are tried: patterns of their names. The default is all questions.
     #[serde(default = "all")]
     pub questions: Texts,
-    /// Grids to run again under each answer.
+    /// Grids that are run under each answer.
     pub grids: Vec<String>,
     /// Rows of `published.csv` to repeat: patterns of the column `item`.
     #[serde(default)]
     pub rows: Texts,
-    /// Claims to repeat: patterns of their item.
+    /// Claims to repeat: patterns of their `item`.
     #[serde(default)]
     pub claims: Texts,
-    /// Points to repeat: patterns of their item.
+    /// Points of figures to repeat: patterns of their `item`.
     #[serde(default)]
     pub points: Texts,
-    /// Whether the default reading is also run with as few repetitions as the answers, which gives a separate
-    /// row.
+    /// Whether the default reading is also run with the small number of repetitions that the answers have. The result
+    /// is a separate row.
     #[serde(default)]
     pub default: bool,
 }
@@ -56,28 +56,28 @@ fn all() -> Texts {
     OneOrMore(vec!["*".into()])
 }
 
-/// A set of answers to open questions, to be compared with the default reading.
+/// Set of answers to open questions. The results are compared with the default reading.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
     /// Description of the reading.
     #[serde(default)]
     pub words: String,
-    /// Grids to run; by default all.
+    /// Grids to run. The default is all grids.
     pub grids: Option<Vec<String>>,
-    /// Answers, as `question: answer`.
+    /// Answers of the reading, each in the form `question: answer`.
     #[serde(default)]
     pub answers: Vec<String>,
-    /// Answers that were chosen to match the paper's numbers, not taken from its text.
+    /// Answers that were chosen to match the paper's numbers. The remaining answers follow from the paper's text.
     #[serde(default)]
     pub fitted: Vec<String>,
     /// Description of the sets of answers that were searched.
     #[serde(default)]
     pub space: String,
-    /// Number of answer sets that were tried.
+    /// Number of sets of answers that were tried.
     #[serde(default)]
     pub tried: u64,
-    /// Rule by which the best set was chosen.
+    /// Rule that selected the best set of answers.
     #[serde(default)]
     pub rule: String,
 }
