@@ -61,8 +61,8 @@ def lasting(printed):
 
 
 def updated(expected, printed):
-    """Returns new expected lines, made from the printed lines. The numbers of lines before the first gap and after the
-    last gap stay the same. Returns `None` if the expected lines between two gaps are not printed, because only a person
+    """Returns new expected lines, made from the printed lines. As many lines as before are kept ahead of the first gap
+    and after the last gap. Returns `None` if the expected lines between two gaps are not printed, because only a person
     can choose such lines."""
     printed = trimmed(printed)
     ends = [i for i, line in enumerate(expected) if line.strip() == GAP]

@@ -205,7 +205,7 @@ fn write_service(text: &mut String, sourced: &Sourced<ServiceValue>, trace: &str
     if let Some(light) = light {
         let _ = writeln!(
             text,
-            "# Measured: base delays and packet trains.\nlight = {}",
+            "# Measured under light load: base delays and packet trains.\nlight = {}",
             quoted(&format!("{trace}.light"))
         );
         if light.sizes.is_some() {

@@ -106,7 +106,8 @@ fn rebuilding_does_not_wait_for_parity_that_is_not_needed() {
     settings.push(("excess", Value::Count(1)));
     let ends = offered(&losing(&settings, &[1]), 1, &backlogged(4));
     assert_eq!(ends[3], (1, at(80), true));
-    // Five of the six packets arrive, but with an excess of two, six packets are needed. Packet 1 must be lost.
+    // Five of the block's six packets arrive. With an excess of two, rebuilding needs two packets more than the four data
+    // packets, that is, six. Packet 1 must therefore be lost.
     settings[2].1 = Value::Count(2);
     let ends = offered(&losing(&settings, &[1]), 1, &backlogged(4));
     assert_eq!(ends[3], (1, at(80), false));

@@ -1,8 +1,8 @@
 //! Messages of a handshake without secrets: the flights and sizes of TLS 1.3.
 //!
-//! * A QUIC library sends the bytes of one call of `write_handshake` in the packet number space that precedes the keys
-//!   which the call returns. ServerHello therefore returns the handshake keys, and the server's other messages return
-//!   the 1-RTT keys.
+//! * Each call of a library's `write_handshake` may return new keys. The library sends the bytes of the call still in the
+//!   earlier packet number space. The call that writes ServerHello therefore returns the handshake keys, and the call
+//!   that writes the server's other messages returns the 1-RTT keys.
 //! * CRYPTO data arrives in pieces. A message is read when the whole message has arrived.
 
 /// Length of the authentication tag, bytes (RFC 9001 §5.3). All bytes of a tag are zero. A stateless reset token must

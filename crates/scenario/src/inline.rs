@@ -61,7 +61,11 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("ber", "1e-5", "bit error rate of the channel down, before any ARQ, instead of `loss`"),
     ("channel", "{kind=\"iid\",loss=0.01}", "channel error model down, instead of `loss`"),
     ("arq", "{kind=\"repeat\",transmissions=3}", "link-layer error control down"),
-    ("jitter", "5ms", "largest random delay of each packet down, without reordering; or a mechanism"),
+    (
+        "jitter",
+        "5ms",
+        "largest random delay of each downlink packet, without reordering; or a jitter mechanism",
+    ),
     ("duplicate", "0.1%", "share of packets duplicated down"),
     ("corrupt", "0.1%", "share of packets down with an undetected bit error: their checksums fail"),
     ("up_duplicate", "0.1%", "share of packets duplicated up"),

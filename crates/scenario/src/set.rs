@@ -1,4 +1,5 @@
-//! `--set path=value`: sets the value wherever the key path leads, or removes it (`--set path=`).
+//! `--set path=value` sets the value at every key that the path means, at any depth of the scenario. `--set path=` removes
+//! the values.
 
 use crate::draft::Draft;
 use crate::links::SERVICES;

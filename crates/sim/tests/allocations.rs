@@ -163,7 +163,8 @@ fn nor_do_those_of_rlc() {
         let text = include_str!("../../../papers/koga4/ordered.toml");
         let mut draft = Draft::parse(text, "ordered.toml").expect("a scenario");
         draft.set("duration", "10000 s").expect("a duration");
-        // Without a queue limit, cwnd and the queue would grow until a loss.
+        // The limit bounds cwnd and the queue. Without the limit, both would grow, and allocate memory, until a channel
+        // loss, which is rare.
         draft.set("link.wireless.down.queue", "30 packets").expect("a queue");
         let (packets, allocations, kept) = between_in(draft, settings, 1000, 10_000);
         assert!(packets > 50_000, "{settings:?}: {packets} packets");

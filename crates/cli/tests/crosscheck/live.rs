@@ -98,8 +98,8 @@ fn each_flow_is_compared_with_itself() {
     }
 }
 
-/// The objects of the first sender appear before the runs of the second sender end. With the sender `kernel`, each flow
-/// uses its own congestion control.
+/// The JSON objects with the first sender's results are printed before the runs of the second sender end. With the sender
+/// `kernel`, each flow uses the congestion control that the scenario sets for the flow.
 #[test]
 fn a_sender_is_printed_when_its_runs_are_done() {
     let flow = |name: &str, congestion: &str| {

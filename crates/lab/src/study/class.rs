@@ -79,7 +79,8 @@ impl Class {
         !matches!(self, Class::Place | Class::Exact)
     }
 
-    /// Returns the mean and the interval of the repetitions' values.
+    /// Returns the mean of the repetitions' values and its 95 % confidence interval, limited to the values that this class
+    /// can have.
     pub fn interval(self, values: &[f64]) -> Option<Estimate> {
         let plain = Estimate::of(values)?;
         let n = values.len() as f64;

@@ -72,7 +72,8 @@ fn an_access_point_is_one_of_them() {
     assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
 }
 
-/// Saturated load stations must take as large a share of the medium as stations with packets.
+/// Stations that only produce background load must, if saturated, take as large a share of the medium as stations that
+/// send packets of flows.
 #[test]
 fn load_takes_what_stations_take() {
     let access = Value::Duration(Duration::from_micros(128 + 272 + 8184 + 28 + 240));

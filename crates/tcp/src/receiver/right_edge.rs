@@ -66,9 +66,9 @@ impl Receiver {
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let wanted = self.wanted_edge();
         let (room, edge) = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack));
+        // Recomputes only if an input has changed. While full segments arrive in order, the inputs are the same for each
+        // ACK, and the cached result is used.
         if (room, edge, shift) != (self.advertised.wanted, self.advertised.edge, self.advertised.shift) {
-            // While full segments arrive in order, these inputs are the same for each ACK, so the cached result is
-            // used.
             self.window_units = self.recompute_window(ack, shift, wanted);
             let bytes = self.edge.saturating_sub(ack);
             self.advertised = Advertised { wanted: room, edge, shift, bytes, ..self.advertised };

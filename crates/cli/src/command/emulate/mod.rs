@@ -90,8 +90,8 @@ pub(crate) struct Emulate {
     /// (IPv6)
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
-    /// Fail (exit status 1) unless this condition holds: goodput > 5 Mbit/s, lost_pct@up < 1 %, duration < 3 s; default
-    /// direction @down
+    /// Fail (exit status 1) unless this condition holds, for example goodput > 5 Mbit/s, lost_pct@up < 1 % or
+    /// duration < 3 s; @down is the default direction
     #[arg(long = "assert", value_name = "METRIC<VALUE", value_delimiter = ',', value_parser = assertions::parse)]
     assertions: Vec<Assertion>,
     /// Write results of the assertions as JUnit XML

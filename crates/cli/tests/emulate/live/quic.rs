@@ -10,8 +10,8 @@ const SECONDS: f64 = 20.0;
 const RUNS: f64 = 12.0;
 /// Student's t for 11 degrees of freedom: 95 % and 99.9 %, two-sided.
 const T: [f64; 2] = [2.201, 4.437];
-/// Difference that a real run may have beside the spread of runs, as a share: the destination opens the connection 30 ms
-/// later than in the simulator, and timers of the operating system are late.
+/// Allowed relative difference between real and simulated goodput, in addition to the spread of runs. The destination
+/// opens the connection 30 ms later than in the simulator, and timers of the operating system are late.
 const MARGIN: f64 = 0.02;
 
 /// The example `over_udp` of `lasthop-quic`, which carries a flow of the same stack over a UDP socket.

@@ -20,8 +20,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "santa_cruz",
         summary: "treats a loss as congestion if relative delays show queue growth over the last windows, else keeps \
                   the window",
-        source: "Parsa and Garcia-Luna-Aceves, WCNC 2000, as described in huang §2 and TCP Santa Cruz (rule from \
-                 memory)",
+        source: "Parsa and Garcia-Luna-Aceves, WCNC 2000, as described in huang §2 and on the authors' \
+                 page on TCP Santa Cruz (rule from memory, not checked against the paper)",
         parameters: &[
             Parameter {
                 name: "intervals",

@@ -5,7 +5,7 @@ mod linux;
 
 use lasthop_base::{Duration, Mechanism, Rate, Values};
 
-/// Sender at the transmission of a segment.
+/// State of the sender when it transmits a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct PacedSegment {
     /// Number of segments sent so far, with this one and with retransmissions.
