@@ -127,7 +127,7 @@ def pages():
     return total
 
 
-# If the source of a mechanism contains one of these words, we read only a part of the source, or added a part
+# If the citation of a mechanism contains one of these words, we read only a part of the cited work, or added a part
 # ourselves.
 PARTIAL = re.compile(
     r"memory|abstract|survey|description|lecture|described|quote|not at hand|our construction|ours",

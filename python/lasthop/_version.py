@@ -1,4 +1,4 @@
-"""Versions of strategies: part of the key of a stored run, so that a changed strategy is a new point of a sweep."""
+"""Versions of mechanisms in Python. A version is part of a stored run's key, so that a sweep runs a changed class again."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ class Direction(TypedDict, total=False):
     """share of packets with a bit error that the link layer misses; they fail the checksum of the receiving
     host"""
     residual_loss: float | str
-    """share of packets lost after the link layer, in addition to packets that the link gives up; no `arq`
+    """share of packets lost after the link layer, in addition to packets that the link gives up on; no `arq`
     retransmits these losses"""
     residual_burst: float | str
     """with `residual_loss`: mean length of a loss burst, packets; default: independent losses"""
@@ -242,7 +242,7 @@ class Link(_LinkWords, total=False):
     """share of packets with a bit error that the link layer misses; they fail the checksum of the receiving
     host"""
     residual_loss: float | str
-    """share of packets lost after the link layer, in addition to packets that the link gives up; no `arq`
+    """share of packets lost after the link layer, in addition to packets that the link gives up on; no `arq`
     retransmits these losses"""
     residual_burst: float | str
     """with `residual_loss`: mean length of a loss burst, packets; default: independent losses"""

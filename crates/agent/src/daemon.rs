@@ -94,7 +94,7 @@ pub(crate) struct Core {
     tap: Option<Tap>,
     arrivals: ArrivalClock,
     pub(crate) table: ConnectionTable,
-    /// Kernel program; if `None`, this process decides on ACKs.
+    /// BPF program in the kernel that decides on each ACK of the kernel; if `None`, this process decides.
     pub(crate) program: Option<Program>,
 }
 

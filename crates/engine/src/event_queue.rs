@@ -214,7 +214,7 @@ impl Timers {
         self.0.time_of(number) <= deadline
     }
 
-    /// Sets the next scheduled time of timer `number`. The previous scheduled time of the timer has been reached.
+    /// Sets the next scheduled time of timer `number`. Call only after the timer's previous scheduled time was reached.
     pub fn reschedule(&mut self, number: u32, deadline: Time) {
         self.0.set(number, deadline);
     }

@@ -1,4 +1,4 @@
-//! Tests of requests and their answers without a page.
+//! Tests of the lab page's requests to the simulator and of the answers, without a browser.
 
 use lasthop_page::Lab;
 use lasthop_page::answer::{NamedColumns as Columns, decode};

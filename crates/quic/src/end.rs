@@ -39,7 +39,7 @@ impl ConnectionIdGenerator for Identifiers {
     }
 }
 
-/// Clock for tokens, whose time never changes.
+/// Clock for QUIC's address validation tokens. This clock always returns the same time.
 struct NoClock;
 
 impl TimeSource for NoClock {

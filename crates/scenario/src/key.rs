@@ -11,7 +11,7 @@ pub(crate) struct Key {
     pub(crate) value_type: ValueType,
     pub(crate) presence: Presence,
     pub(crate) doc: &'static str,
-    /// Parameters whose defaults a profile replaces; empty unless the key selects a mechanism.
+    /// If the key selects a mechanism: the parameters of the mechanism whose defaults a profile replaces. Otherwise empty.
     pub(crate) presets: Vec<Preset>,
 }
 

@@ -208,7 +208,7 @@ pub(crate) fn channel_stream(link: &Link, side: &str, seed: u64) -> Stream {
     Stream::named(seed, &format!("link.{}.{side}.channel", link.name))
 }
 
-/// Random stream for the plans of both directions of a link.
+/// Random stream from which the rate and loss plans of both directions of a link are drawn.
 fn plan_stream(link: &Link, seed: u64) -> Stream {
     Stream::named(seed, &format!("link.{}.plans", link.name))
 }

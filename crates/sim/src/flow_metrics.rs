@@ -112,7 +112,7 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     },
     FlowMetric {
         name: "tagged_sent",
-        doc: "segments sent with a tag (low priority; huang)",
+        doc: "tagged segments sent: low priority (loss_discrimination = \"tagged\")",
         of: |flow| of_tcp(flow, flow.source.tagged_sent),
     },
     FlowMetric {

@@ -152,8 +152,8 @@ fn alpha_is_one_beyond_the_prior_window() {
     assert!((fast - 1.0).abs() < 0.03, "cwnd grew by {fast} segments per RTT, not by 1");
 }
 
-/// RFC 9438 §4.3 and §4.2: W_est grows by acknowledged bytes with any `ack_counting`. The cubic function grows by the
-/// credit of `ack_counting`. Each ACK covers two segments here, so counting ACKs gives half the growth of counting
+/// W_est grows by the acknowledged bytes, whatever `ack_counting` is (RFC 9438 §4.3). In the cubic region, cwnd grows by
+/// the credit that `ack_counting` gives to each ACK (§4.2). Each ACK covers two segments here, so counting ACKs gives half the growth of counting
 /// bytes.
 #[test]
 fn delayed_acks_count_what_they_cover() {

@@ -56,7 +56,7 @@ pub enum Priority {
     /// Best effort.
     #[default]
     Normal,
-    /// Lower effort (RFC 8622). Tagged packets have this priority (huang §3.A).
+    /// Lower effort (RFC 8622). A TCP sender may tag selected segments with this priority (huang §3.A).
     Low,
 }
 

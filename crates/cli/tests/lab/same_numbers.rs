@@ -1,4 +1,4 @@
-//! The numbers of the page equal the numbers of this program.
+//! The numbers that the lab's page shows in a browser equal those of the command `lasthop`.
 
 use crate::browser::Browser;
 use crate::{OpenedPage, lasthop, opened};

@@ -187,7 +187,7 @@ impl Default for PaperRuns<'_> {
 /// A verdict with its note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotedVerdict {
-    /// Verdict on the number.
+    /// Verdict on the agreement of our result with the paper's number.
     pub verdict: Verdict,
     /// Note for the reader, such as the number of runs needed.
     pub note: String,

@@ -23,7 +23,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "pdu",
                 unit: Unit::Bytes(1, 10_000),
                 default: Some("42 bytes"),
-                doc: "PDU size, header included; a block has as many PDUs as fit, or one PDU over several intervals",
+                doc: "PDU size, header included; a transport block has as many PDUs as fit; if not even one fits, a PDU takes several intervals",
             },
             Parameter {
                 name: "header",

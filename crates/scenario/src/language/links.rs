@@ -174,7 +174,7 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
                 "residual_loss",
                 ValueType::Unit(Unit::Probability(0.0, 1.0)),
                 "1 %",
-                "share of packets lost after the link layer, in addition to packets that the link gives up; no `arq` \
+                "share of packets lost after the link layer, in addition to packets that the link gives up on; no `arq` \
                  retransmits these losses",
             ),
             |given, config| {

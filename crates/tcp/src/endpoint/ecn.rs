@@ -20,7 +20,7 @@ pub enum Feedback {
 const ACCECN_TRIES: u32 = 2;
 
 /// Number of unanswered SYNs after which further SYNs do not offer classic ECN, because a node may drop SYNs with ECN
-/// (RFC 3168 §6.1.1.1, as Linux).
+/// (RFC 3168 §6.1.1.1; Linux does the same).
 const CLASSIC_TRIES: u32 = 1;
 
 /// Feedback that a host with AccECN chooses for a SYN with value `field` of AE, CWR and ECE (RFC 9768 §3.1.2, §3.1.3).

@@ -22,8 +22,8 @@ pub(super) struct ConcurrentRuns {
 
 impl ConcurrentRuns {
     /// Runs the repetitions of a case until all are done or the user interrupts. A repetition with late packets is
-    /// discarded and rerun alone. Fails if more runs alone had late packets than there
-    /// are repetitions.
+    /// discarded and rerun without concurrent runs. Fails if more of these reruns have late packets than there are
+    /// repetitions.
     pub(super) fn repeat(
         &mut self,
         case: &SenderCase,

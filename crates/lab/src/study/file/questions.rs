@@ -23,7 +23,7 @@ pub struct AnswerPart {
     /// Additional scenario values that are drawn at random.
     #[serde(default)]
     pub draw: Vec<Draw>,
-    /// Changes of the scenarios.
+    /// Changes that this part makes to the scenarios.
     #[serde(flatten)]
     pub changes: Changes,
 }

@@ -1,5 +1,5 @@
-//! Credit for delivered segments, as in Linux: segments that the ACK completes, and segments that its SACK blocks newly
-//! report. The ACK that ends a recovery also earns credit.
+//! Credit for delivered segments, as in Linux: segments that the ACK number covers completely, and segments that the ACK's
+//! SACK blocks newly report. The ACK that ends a recovery also earns credit.
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;

@@ -24,7 +24,7 @@ use times::Times;
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    /// Index of the first record that was not yet examined for loss.
+    /// Index of the first record that has not yet been examined for loss.
     lost_to: u64,
     /// Index of the first record that may need a retransmission.
     retransmit_from: u64,

@@ -15,7 +15,7 @@ pub(super) struct LinkDirection {
 }
 
 impl LinkDirection {
-    /// Returns the name for messages, for example: the link `wireless`, down.
+    /// Returns the name for messages, for example "the link `wireless`, down" for the direction `down`.
     pub(super) fn name(&self) -> String {
         format!("the link `{}`, {}", self.link, direction_name(self.to))
     }
