@@ -11,8 +11,8 @@ use base64::prelude::BASE64_STANDARD;
 
 /// Encodes segments, ACKs and events. The number of entries precedes each of these three lists.
 ///
-/// A segment consists of send time, first byte, length, delay + 1 (0 if the segment was not delivered), fate + 2, pipe
-/// + 1 (0 if no pipe is known) and reason + 1. An ACK consists of arrival time, acknowledged byte, and distance from
+/// A segment consists of send time, first byte, length, one more than the delay (0 if the segment was not delivered), two
+/// more than the fate, one more than the pipe (0 if no pipe is known), and one more than the reason. An ACK consists of arrival time, acknowledged byte, and distance from
 /// this byte to the end of the first SACK block (-1 without a block). An event consists of time and kind.
 pub fn packed(segments: &Segments) -> String {
     let mut out = VarintBytes(Vec::new());

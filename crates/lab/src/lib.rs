@@ -6,14 +6,14 @@
 //! * [`change`]: changes between means.
 //! * [`runs`]: results of one scenario.
 //! * [`compare`]: variants of a scenario, compared repetition by repetition.
-//! * [`mod@bench`]: benchmarks.
+//! * [`mod@bench`]: benchmarks of the simulator.
 //! * [`cost`]: estimates of the time and memory of runs.
 //! * [`item`]: a published number with our measurement.
 //! * [`papers`]: the papers. Each paper is a folder.
 //! * [`trials`]: pairs of TCP measurements under two conditions, of which at least one has real traffic. The conditions
 //!   are simulated and emulated, or without and with the agent.
 //! * [`document`]: content of reports.
-//! * [`figure`]: figures.
+//! * [`figure`]: figures of reports.
 //! * [`overview`]: first screen of a report.
 //! * [`report`]: HTML of reports.
 //! * [`digest`]: keys of stored results.
