@@ -1,7 +1,7 @@
 """aioquic, QUIC in Python, as a stack of Lasthop's flows: a transfer of 2 MB over a lossy path, beside TCP.
 
-Needs aioquic (pip install aioquic). aioquic draws keys and connection identifiers from the system: two runs with the same
-seed differ in a few bytes.
+Needs aioquic (pip install aioquic). aioquic draws keys and connection identifiers from the system, so
+that the bytes of its datagrams differ between runs.
 """
 
 import datetime

@@ -30,7 +30,7 @@ fn main() -> Result<()> {
     let seconds = word(2).and_then(|text| text.parse().ok()).ok_or_else(usage)?;
     let library = if word(3) == Some("quinn") { Library::Quinn } else { Library::Noq };
     let congestion = word(4).and_then(Congestion::named).unwrap_or(Congestion::Cubic);
-    let stack = quic::Settings { library, ..quic::Settings::default() };
+    let stack = quic::Settings { implementation: library, ..quic::Settings::default() };
     let [mut source, mut destination] = pair(&Settings { stack, congestion, ..Settings::default() }, false);
     let period = Duration::from_secs_f64(seconds);
     match (word(0), word(1)) {

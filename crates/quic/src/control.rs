@@ -12,13 +12,14 @@
 //! * A timeout changes no window. Only persistent congestion (RFC 9002 §7.6) has the effect of TCP's timeout.
 //! * If the library finds that a loss was spurious, because the packets are acknowledged late, the window is restored.
 //! * An idle time changes no window.
-//! * With `validate_window`, the window grows only while the sender uses the window, by Linux's rule. The rule takes
-//!   the largest number of bytes in flight over a round trip.
+//! * With `validate_window`, the window grows only while the sender uses the window, by Linux's rule, whatever
+//!   `validate_by` is.
 
 use crate::sampler::{Sampler, Stamp};
 use crate::{Congestion, Settings, time};
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_tcp::Config;
+use lasthop_tcp::sender::MaxOutstanding;
 use lasthop_tcp::sender::congestion::{
     AckEvent, Level, LossEvent, LossPhase, Nature, Recovered, SentEvent, Start,
 };
@@ -35,6 +36,7 @@ pub(crate) struct ControlFactory {
     config: Arc<Config>,
     /// Initial window, bytes; `None`: the initial window of the configuration, which counts datagrams.
     initial_window: Option<u64>,
+    is_paced: bool,
     random: Stream,
 }
 
@@ -44,6 +46,7 @@ impl ControlFactory {
         ControlFactory {
             config: config.clone(),
             initial_window: settings.initial_window,
+            is_paced: settings.stack.is_paced,
             random: Stream::named(settings.seed, "quic.congestion"),
         }
     }
@@ -57,7 +60,7 @@ impl ControlFactory {
             selective: true,
             random: self.random.clone(),
         };
-        let window = CongestionWindow::new(&self.config, start, true);
+        let window = CongestionWindow::new(&self.config, start, self.is_paced);
         Control {
             nature: window.control().nature(),
             window,
@@ -70,7 +73,7 @@ impl ControlFactory {
             lost_known: 0,
             acked: Acked::default(),
             is_open: false,
-            usage: self.config.validates_window.then(Usage::default),
+            usage: self.config.validates_window.then(MaxOutstanding::default),
         }
     }
 }
@@ -245,39 +248,7 @@ struct Control {
     acked: Acked,
     is_open: bool,
     /// Use of the window; `None`: the window grows even while the sender does not use the window.
-    usage: Option<Usage>,
-}
-
-/// Use of the window over a round trip (Linux `tcp_cwnd_validate`, `tcp_is_cwnd_limited`).
-#[derive(Default)]
-struct Usage {
-    /// Whether the window has stopped the sender in this round trip.
-    is_full: bool,
-    /// Largest number of bytes in flight in this round trip.
-    most: u64,
-    /// Value of `una` at which the round trip ends.
-    until: u64,
-}
-
-impl Usage {
-    /// Updates the use of the window at an ACK that arrives while `in_flight` bytes are in flight. Returns whether the
-    /// sender uses the window.
-    fn update(
-        &mut self,
-        una: u64,
-        nxt: u64,
-        in_flight: u64,
-        is_full: bool,
-        cwnd: u64,
-        ssthresh: u64,
-    ) -> bool {
-        if una > self.until {
-            *self = Usage { is_full: false, most: 0, until: nxt };
-        }
-        self.is_full |= is_full;
-        self.most = self.most.max(in_flight);
-        self.is_full || (cwnd < ssthresh && cwnd < 2 * self.most)
-    }
+    usage: Option<MaxOutstanding>,
 }
 
 impl Control {
@@ -312,7 +283,7 @@ impl Control {
         }
         let duration = |it: std::time::Duration| Duration::from_nanos(it.as_nanos() as u64);
         (acked.srtt, acked.smallest_rtt) = (Some(duration(rtt.get())), Some(duration(rtt.min())));
-        if let Some(stamp) = self.sampler.on_delivered(number)
+        if let Some(stamp) = self.sampler.take_delivered(number)
             && acked.newest.is_none_or(|newest| newest.range.end < stamp.range.end)
         {
             acked.newest = Some(stamp);
@@ -321,16 +292,14 @@ impl Control {
 
     fn on_ack(&mut self, now: Time, in_flight: u64, app_limited: bool) {
         let acked = std::mem::take(&mut self.acked);
-        self.sampler.set_in_flight(in_flight);
+        self.sampler.on_ack(now, acked.bytes, in_flight);
         let Some(newest) = acked.newest else { return };
         let before = in_flight + acked.bytes;
-        let (una, nxt) = (self.una, self.sampler.nxt());
-        let level = self.window.level();
-        let is_full = before + self.mss > level.window;
-        let is_used = self
-            .usage
-            .as_mut()
-            .is_none_or(|usage| usage.update(una, nxt, before, is_full, level.window, level.ssthresh));
+        let (nxt, level) = (self.sampler.nxt(), self.window.level());
+        let is_used = self.usage.as_mut().is_none_or(|usage| {
+            usage.update(nxt - before.min(nxt), nxt, before + self.mss > level.window);
+            usage.uses(level.window, level.ssthresh)
+        });
         let rtt = now.since(newest.sent_at);
         let (mut srtt, mut smallest_rtt) = (acked.srtt, acked.smallest_rtt);
         if !std::mem::replace(&mut self.is_open, true) {

@@ -1,12 +1,13 @@
 //! One end of a QUIC connection. The modules `quinn` and `noq` each compile this file, with their QUIC library under
 //! the name `library`.
 
-use super::crypto::{NullCrypto, NullHmac, NullToken};
+use super::crypto::{NullCrypto, NullToken};
 use super::library::{
     AckFrequencyConfig, ClientConfig, Connection, ConnectionEvent, ConnectionHandle, ConnectionId,
     ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event,
     MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, TimeSource, TransportConfig, VarInt,
 };
+use super::session::NullHmac;
 use super::{congestion, handle, new_endpoint, observe, poll_transmit, set_identifiers, write};
 use crate::{SMALLEST_DATAGRAM, Settings, SmallestRtt, instant, time};
 use bytes::{Bytes, BytesMut};

@@ -6,6 +6,7 @@
 //!
 //! * `end`: one end of a connection, compiled once for each library. `quinn` and `noq` contain the calls that differ
 //!   between the libraries.
+//! * `session`: null cryptography, compiled in the same way.
 //! * `handshake`: messages of the null cryptography.
 //! * `control`: the congestion controls of `lasthop-tcp` as controls of noq-proto. `sampler` computes rate samples for
 //!   these controls.
@@ -66,11 +67,13 @@ pub enum Congestion {
 }
 
 impl Congestion {
-    /// Returns the library's own control of this name ([`Library::controls`]).
+    /// The libraries' own controls with their names ([`Info::quic_name`](lasthop_base::Info::quic_name)).
+    pub const OWN: [(&'static str, Congestion); 2] =
+        [("new_reno", Congestion::NewReno), ("cubic", Congestion::Cubic)];
+
+    /// Returns the libraries' own control of this name, if any.
     pub fn named(name: &str) -> Option<Congestion> {
-        const OWN: [(&str, Congestion); 2] =
-            [("new_reno", Congestion::NewReno), ("cubic", Congestion::Cubic)];
-        OWN.into_iter().find(|(known, _)| *known == name).map(|(_, control)| control)
+        Congestion::OWN.into_iter().find(|(known, _)| *known == name).map(|(_, control)| control)
     }
 }
 
@@ -111,7 +114,7 @@ impl Default for Settings {
 
 /// Returns the source and the destination of a flow. `source_opens` is true if the source is the client.
 pub fn pair(settings: &Settings, source_opens: bool) -> [Box<dyn Stack>; 2] {
-    match settings.stack.library {
+    match settings.stack.implementation {
         Library::Quinn => quinn::pair(settings, source_opens),
         Library::Noq => noq::pair(settings, source_opens),
     }

@@ -1,138 +1,97 @@
 //! Delivery rate samples from QUIC packets, one per ACK (draft-ietf-ccwg-bbr §4.1).
 //!
-//! QUIC never uses a packet number twice. The packet number therefore identifies the state at the time when the packet
-//! was sent. Data begins at offset 0. Each packet gets the next offsets, even a packet that repeats lost frames.
+//! QUIC never sends a packet number twice. The state at the sending of a packet is therefore found by the packet's number.
+//! Data begins at offset 0. Each packet has the next offsets, also a packet that repeats lost frames.
 
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::Range;
 use lasthop_tcp::sender::congestion::{LostSegment, RateSample};
+use lasthop_tcp::sender::rate::{DeliveryRate, StateAtSending};
 use std::collections::BTreeMap;
 
-/// A packet in flight, with the sampler's state when the packet was sent.
+/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp {
     pub(crate) range: Range,
     pub(crate) sent_at: Time,
-    delivered: u64,
-    delivered_at: Time,
-    first_sent_at: Time,
-    app_limited: bool,
-    in_flight: u64,
-    lost: u64,
+    state: StateAtSending,
 }
 
 /// Packets in flight, and totals.
 #[derive(Debug, Default)]
 pub(crate) struct Sampler {
-    /// Packets in flight by number. The three packet number spaces of a handshake share the map. A number of a later
+    /// Packets in flight by number. The three packet number spaces of a handshake share the map: a number of a later
     /// space replaces the same number of an earlier space.
     stamps: BTreeMap<u64, Stamp>,
+    rate: DeliveryRate,
     nxt: u64,
     in_flight: u64,
-    delivered: u64,
-    delivered_at: Time,
-    first_sent_at: Time,
     lost: u64,
-    /// Value of `delivered` at which the last application-limited data is delivered; 0 if no such data is in flight.
-    limited_until: u64,
 }
 
 impl Sampler {
-    /// Returns the offset after the last byte sent.
+    /// End of the data sent.
     pub(crate) fn nxt(&self) -> u64 {
         self.nxt
     }
 
+    /// Bytes in flight.
     pub(crate) fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
+    /// Whether packets sent now count as application-limited.
     pub(crate) fn is_limited(&self) -> bool {
-        self.limited_until > 0
+        self.rate.is_limited()
     }
 
-    /// Returns the total number of bytes of lost packets.
+    /// Total number of bytes of lost packets.
     pub(crate) fn lost(&self) -> u64 {
         self.lost
     }
 
     /// Records a sent packet and returns the packet's offsets.
     pub(crate) fn on_sent(&mut self, now: Time, number: u64, bytes: u64) -> Range {
-        if self.in_flight == 0 {
-            (self.first_sent_at, self.delivered_at) = (now, now);
-        }
+        let begins = self.in_flight == 0;
         let range = Range { start: self.nxt, end: self.nxt + bytes };
         self.nxt = range.end;
         self.in_flight += bytes;
-        let stamp = Stamp {
-            range,
-            sent_at: now,
-            delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            first_sent_at: self.first_sent_at,
-            app_limited: self.is_limited(),
-            in_flight: self.in_flight,
-            lost: self.lost,
-        };
-        self.stamps.insert(number, stamp);
+        let state = self.rate.on_sent(now, begins, self.in_flight, self.lost);
+        self.stamps.insert(number, Stamp { range, sent_at: now, state });
         range
     }
 
-    /// Records the delivery of a packet. Returns `None` if the packet is unknown.
-    pub(crate) fn on_delivered(&mut self, number: u64) -> Option<Stamp> {
-        let stamp = self.stamps.remove(&number)?;
-        let bytes = stamp.range.len();
-        self.in_flight = self.in_flight.saturating_sub(bytes);
-        self.delivered += bytes;
-        Some(stamp)
+    /// Removes a delivered packet. `None`: the packet is unknown.
+    pub(crate) fn take_delivered(&mut self, number: u64) -> Option<Stamp> {
+        self.stamps.remove(&number)
     }
 
-    /// Records the loss of a packet. Returns `None` if the packet is unknown.
+    /// Records the loss of a packet. `None`: the packet is unknown.
     pub(crate) fn on_lost(&mut self, number: u64) -> Option<LostSegment> {
         let stamp = self.stamps.remove(&number)?;
         let bytes = stamp.range.len();
         self.in_flight = self.in_flight.saturating_sub(bytes);
         self.lost += bytes;
-        Some(LostSegment {
-            range: stamp.range,
-            in_flight: stamp.in_flight,
-            lost: self.lost - stamp.lost,
-            delivered: self.delivered,
-            app_limited: stamp.app_limited,
-        })
+        Some(self.rate.lost_segment(stamp.range, &stamp.state, self.lost))
     }
 
-    /// Sets the bytes in flight. The sampler's own count is too high after packets of a discarded packet number space,
-    /// which are neither delivered nor lost.
-    pub(crate) fn set_in_flight(&mut self, bytes: u64) {
-        self.in_flight = bytes;
+    /// Records the `bytes` that an ACK delivers, and the bytes in flight after the ACK by the library's count. The own
+    /// count may be larger: packets of discarded packet number spaces are neither delivered nor lost.
+    pub(crate) fn on_ack(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        self.rate.on_delivered(now, bytes);
+        self.in_flight = in_flight;
     }
 
-    /// Marks packets as application-limited that are sent from now on, until the data now in flight is delivered.
+    /// Marks packets sent from now on as application-limited, until the data now in flight is delivered.
     pub(crate) fn mark_app_limited(&mut self) {
-        self.limited_until = (self.delivered + self.in_flight).max(1);
+        self.rate.mark_app_limited(self.in_flight);
     }
 
-    /// Returns the rate sample of an ACK. `newest` is the packet sent last among the packets that the ACK delivers.
-    /// `shortest` is the smallest RTT.
+    /// Returns the sample of an ACK. `newest`: the packet sent last among those that the ACK delivers; `shortest`:
+    /// smallest RTT.
     pub(crate) fn sample(&mut self, now: Time, newest: &Stamp, shortest: Option<Duration>) -> RateSample {
-        self.delivered_at = now;
-        if self.delivered > self.limited_until {
-            self.limited_until = 0;
-        }
-        self.first_sent_at = newest.sent_at;
-        let interval = newest.sent_at.since(newest.first_sent_at).max(now.since(newest.delivered_at));
-        RateSample {
-            delivered: self.delivered - newest.delivered,
-            interval,
-            reliable: interval > Duration::ZERO && shortest.is_none_or(|shortest| shortest <= interval),
-            prior: newest.delivered,
-            total: self.delivered,
-            app_limited: newest.app_limited,
-            in_flight: newest.in_flight,
-            lost: self.lost - newest.lost,
-            rtt: Some(now.since(newest.sent_at)),
-        }
+        let rtt = Some(now.since(newest.sent_at));
+        self.rate.sample(now, (newest.sent_at, &newest.state), self.lost, shortest, rtt)
     }
 }
 
@@ -157,7 +116,8 @@ mod tests {
             if is_sent {
                 sampler.on_sent(at(time), number, 1000);
             } else {
-                let newest = sampler.on_delivered(number).expect("in flight");
+                let newest = sampler.take_delivered(number).expect("in flight");
+                sampler.on_ack(at(time), 1000, sampler.in_flight() - 1000);
                 sample = Some(sampler.sample(at(time), &newest, None));
             }
         }

@@ -567,29 +567,28 @@ fn control_of(
     source: &Config,
     (stack, settings): (&str, &Settings),
 ) -> Result<Option<&'static str>, Problem> {
-    let (info, library) = (source.congestion.info, settings.library);
-    let key = head.key("sender.congestion");
-    let own = info.quic_name.filter(|name| library.controls().contains(name));
-    match (settings.control_from, own) {
+    let (info, key) = (source.congestion.info, head.key("sender.congestion"));
+    match (settings.control_from, info.quic_name) {
         (ControlFrom::Library | ControlFrom::Either, Some(own)) => Ok(Some(own)),
-        (ControlFrom::Either | ControlFrom::Lasthop, _) if library.accepts_controls() && info.scalable => {
-            let name = info.name;
+        (ControlFrom::Library, None) => {
+            let known = reader.catalogue.tcp.congestion.info().mechanisms.iter();
+            let known: Vec<&str> =
+                known.filter(|info| info.quic_name.is_some()).map(|info| info.name).collect();
+            let message = format!("{key}: {stack} has no congestion control `{}` of its own", info.name);
+            let help = format!(
+                "set one of: {}; or stack = {{ kind = \"noq\", control = \"auto\" }}, which runs every control",
+                known.join(", ")
+            );
+            Err(reader.problem(place, message).help(help))
+        }
+        _ if info.scalable => {
             let message = format!(
-                "{key}: `{name}` needs the number of marked bytes, which a QUIC library does not report"
+                "{key}: `{}` needs the number of marked bytes, which a QUIC library does not report",
+                info.name
             );
             Err(reader.problem(place, message).help("choose another congestion control, or kind = \"tcp\""))
         }
-        (ControlFrom::Either | ControlFrom::Lasthop, _) if library.accepts_controls() => Ok(None),
-        _ => {
-            let known = reader.catalogue.tcp.congestion.info().mechanisms.iter();
-            let is_known =
-                |info: &&&Info| info.quic_name.is_some_and(|name| library.controls().contains(&name));
-            let known: Vec<&str> = known.filter(is_known).map(|info| info.name).collect();
-            let message = format!("{key}: {stack} has no congestion control `{}`", info.name);
-            let help =
-                format!("set one of: {}; or stack = \"noq\", which runs every control", known.join(", "));
-            Err(reader.problem(place, message).help(help))
-        }
+        _ => Ok(None),
     }
 }
 

@@ -1,16 +1,16 @@
-//! Null cryptography for noq-proto.
+//! Null cryptography for noq-proto: the parts whose signatures are noq-proto's own.
 
-use crate::handshake::{Handshake, TAG, sign};
+use super::session::{NullKey, NullSession, keys};
+use crate::handshake::TAG;
 use bytes::BytesMut;
-use noq_proto::crypto::{
-    self, CryptoError, ExportKeyingMaterialError, HandshakeTokenKey, HeaderKey, HmacKey, KeyPair, Keys,
-    PacketKey, Session, UnsupportedVersion,
-};
+use noq_proto::crypto::{self, CryptoError, HandshakeTokenKey, Keys, PacketKey, Session, UnsupportedVersion};
 use noq_proto::transport_parameters::TransportParameters;
 use noq_proto::{ConnectError, ConnectionId, PathId, Side, TransportError, TransportErrorCode};
-use std::any::Any;
 
-struct NullKey;
+/// Error for a message out of order.
+pub(super) fn protocol_violation() -> TransportError {
+    TransportError::new(TransportErrorCode::PROTOCOL_VIOLATION, "unexpected message".into())
+}
 
 impl PacketKey for NullKey {
     fn encrypt(&self, _: PathId, _: u64, _: &mut [u8], _: usize) {}
@@ -31,98 +31,6 @@ impl PacketKey for NullKey {
 
     fn integrity_limit(&self) -> u64 {
         u64::MAX
-    }
-}
-
-impl HeaderKey for NullKey {
-    fn decrypt(&self, _: usize, _: &mut [u8]) {}
-
-    fn encrypt(&self, _: usize, _: &mut [u8]) {}
-
-    fn sample_size(&self) -> usize {
-        16
-    }
-}
-
-fn pair() -> KeyPair<Box<dyn PacketKey>> {
-    KeyPair { local: Box::new(NullKey), remote: Box::new(NullKey) }
-}
-
-fn keys() -> Keys {
-    Keys { header: KeyPair { local: Box::new(NullKey), remote: Box::new(NullKey) }, packet: pair() }
-}
-
-struct NullSession(Side, Handshake);
-
-impl NullSession {
-    fn new(side: Side, parameters: &TransportParameters) -> NullSession {
-        let mut bytes = Vec::new();
-        parameters.write(&mut bytes);
-        NullSession(side, Handshake::new(side.is_client(), bytes))
-    }
-}
-
-impl Session for NullSession {
-    fn initial_keys(&self, _: ConnectionId, _: Side) -> Keys {
-        keys()
-    }
-
-    fn handshake_data(&self) -> Option<Box<dyn Any>> {
-        None
-    }
-
-    fn peer_identity(&self) -> Option<Box<dyn Any>> {
-        None
-    }
-
-    fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
-        None
-    }
-
-    fn early_data_accepted(&self) -> Option<bool> {
-        None
-    }
-
-    fn is_handshaking(&self) -> bool {
-        !self.1.is_done()
-    }
-
-    fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
-        match self.1.read(bytes) {
-            Ok(()) => Ok(false),
-            Err(_) => {
-                Err(TransportError::new(TransportErrorCode::PROTOCOL_VIOLATION, "unexpected message".into()))
-            }
-        }
-    }
-
-    fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
-        match self.1.peer_parameters() {
-            None => Ok(None),
-            Some(mut bytes) => Ok(Some(TransportParameters::read(self.0, &mut bytes)?)),
-        }
-    }
-
-    fn write_handshake(&mut self, bytes: &mut Vec<u8>) -> Option<Keys> {
-        self.1.write(bytes).then(keys)
-    }
-
-    fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
-        Some(pair())
-    }
-
-    fn is_valid_retry(&self, _: ConnectionId, _: &[u8], _: &[u8]) -> bool {
-        true
-    }
-
-    fn export_keying_material(
-        &self,
-        out: &mut [u8],
-        _: &[u8],
-        _: &[u8],
-    ) -> Result<(), ExportKeyingMaterialError> {
-        out.fill(0);
-        Ok(())
     }
 }
 
@@ -151,25 +59,6 @@ impl crypto::ServerConfig for NullCrypto {
 
     fn start_session(&self, _: u32, parameters: &TransportParameters) -> Box<dyn Session> {
         Box::new(NullSession::new(Side::Server, parameters))
-    }
-}
-
-/// Key of tokens and resets. Different data have different signatures, and a signature is never zero.
-pub(super) struct NullHmac(pub(super) u64);
-
-impl HmacKey for NullHmac {
-    fn sign(&self, data: &[u8], out: &mut [u8]) {
-        sign(self.0, data, out);
-    }
-
-    fn signature_len(&self) -> usize {
-        32
-    }
-
-    fn verify(&self, data: &[u8], signature: &[u8]) -> Result<(), CryptoError> {
-        let mut own = [0; 32];
-        self.sign(data, &mut own);
-        if signature == own { Ok(()) } else { Err(CryptoError) }
     }
 }
 

@@ -1,9 +1,19 @@
 //! Adapter for the interface of noq-proto.
 
+/// Type by which the library passes a connection identifier.
+macro_rules! identifier {
+    () => {
+        ConnectionId
+    };
+}
+
 mod crypto;
 #[path = "../end.rs"]
 #[expect(clippy::duplicate_mod, reason = "both libraries have the same calls, but not the same types")]
 mod end;
+#[path = "../session.rs"]
+#[expect(clippy::duplicate_mod, reason = "as for end.rs")]
+mod session;
 
 use noq_proto as library;
 

@@ -1,8 +1,17 @@
 //! Adapter for the interface of quinn-proto.
 
+/// Type by which the library passes a connection identifier.
+macro_rules! identifier {
+    () => {
+        &ConnectionId
+    };
+}
+
 mod crypto;
 #[path = "../end.rs"]
 mod end;
+#[path = "../session.rs"]
+mod session;
 
 use quinn_proto as library;
 

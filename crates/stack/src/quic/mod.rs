@@ -16,20 +16,6 @@ pub enum Library {
     Noq,
 }
 
-impl Library {
-    /// Names of the library's own congestion controls ([`Info::quic_name`](lasthop_base::Info::quic_name)).
-    pub fn controls(self) -> &'static [&'static str] {
-        match self {
-            Library::Quinn | Library::Noq => &["new_reno", "cubic"],
-        }
-    }
-
-    /// Returns whether the library also accepts the congestion controls of `lasthop-tcp`.
-    pub fn accepts_controls(self) -> bool {
-        self == Library::Noq
-    }
-}
-
 /// Origin of a flow's congestion control.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ControlFrom {
@@ -45,7 +31,7 @@ pub enum ControlFrom {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Settings {
     /// QUIC library.
-    pub library: Library,
+    pub implementation: Library,
     /// Origin of the congestion control.
     pub control_from: ControlFrom,
     /// Whether the stack paces datagrams. Without pacing, a stack sends as many datagrams as the congestion window
@@ -107,9 +93,9 @@ const PACKET_THRESHOLD: Parameter = Parameter {
 };
 
 /// Returns the settings that all stacks have.
-fn common(library: Library, values: &Values) -> Settings {
+fn common(implementation: Library, values: &Values) -> Settings {
     Settings {
-        library,
+        implementation,
         control_from: ControlFrom::Library,
         is_paced: true,
         discovers_mtu: values.flag(MTU_DISCOVERY.name),
@@ -137,7 +123,7 @@ mod tests {
     #[test]
     fn each_stack_has_its_own_library() {
         let libraries: Vec<Library> =
-            ALL.iter().map(|one| built(one, &one.info.defaults()).library).collect();
+            ALL.iter().map(|one| built(one, &one.info.defaults()).implementation).collect();
         assert_eq!(libraries, [Library::Noq, Library::Quinn]);
         assert_eq!(Settings::default(), built(&noq::MECHANISM, &noq::MECHANISM.info.defaults()));
     }

@@ -54,6 +54,7 @@ mod views;
 pub(crate) use half::{PendingSender, SendingHalf};
 pub use limit::{Limit, Limited};
 pub(crate) use poll::FullSegment;
+pub use usage::MaxOutstanding;
 pub(crate) use user_timeout::Expiry;
 
 use crate::config::Config;

@@ -56,11 +56,7 @@ impl Usage {
                 pipe_ack.update(now, before, una, nxt, period);
                 self.max_outstanding.full || pipe_ack.is_half_of(cwnd)
             }
-            None => {
-                let is_used =
-                    self.max_outstanding.is_more_than_half_of(cwnd) && cwnd < window.control().ssthresh();
-                self.max_outstanding.full || is_used
-            }
+            None => self.max_outstanding.uses(cwnd, window.control().ssthresh()),
         };
         !is_used
     }
@@ -102,7 +98,7 @@ impl PipeAck {
 
 /// Linux's fields `is_cwnd_limited`, `max_packets_out` and `cwnd_usage_seq`, with which Linux measures the use of cwnd.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct MaxOutstanding {
+pub struct MaxOutstanding {
     full: bool,
     /// Largest number of bytes outstanding within this window of data.
     most: u64,
@@ -116,7 +112,7 @@ pub(super) struct MaxOutstanding {
 impl MaxOutstanding {
     /// Updates the state at an ACK. The bytes `una..nxt` were outstanding when the ACK arrived. `full`: cwnd admitted
     /// no further segment.
-    fn update(&mut self, una: u64, nxt: u64, full: bool) {
+    pub fn update(&mut self, una: u64, nxt: u64, full: bool) {
         if nxt == self.last_nxt {
             return;
         }
@@ -127,8 +123,10 @@ impl MaxOutstanding {
         }
     }
 
-    fn is_more_than_half_of(&self, cwnd: u64) -> bool {
-        cwnd < self.most.saturating_mul(2)
+    /// Whether the sender uses enough of a window of `cwnd` bytes for cwnd to grow. `ssthresh`: slow start threshold,
+    /// bytes.
+    pub fn uses(&self, cwnd: u64, ssthresh: u64) -> bool {
+        self.full || (cwnd < ssthresh && cwnd < self.most.saturating_mul(2))
     }
 }
 

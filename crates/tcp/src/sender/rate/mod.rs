@@ -1,12 +1,13 @@
-//! Delivery rate samples (`sampler.rs`) and pacing (`pacer.rs`).
+//! Delivery rate samples (`delivery.rs`, `sampler.rs`) and pacing (`pacer.rs`).
 //!
 //! Both exist only if the congestion control [requests](super::congestion::Nature::uses_rate_samples) samples, or if a
 //! [rule](super::pacing::Pacing) paces the sender.
 
+mod delivery;
 mod pacer;
 mod sampler;
 
-pub use sampler::{LostSegment, RateSample};
+pub use delivery::{DeliveryRate, LostSegment, RateSample, StateAtSending};
 
 use super::congestion::SentEvent;
 use super::pacing::{Pace, PacedSegment, Pacing};

@@ -3,128 +3,51 @@
 //! An ACK's sample belongs to the most recently sent segment that the ACK delivers. The rate is the number of bytes
 //! delivered since this segment was sent, divided by the longer of the send interval and the ACK interval.
 
+use super::delivery::{DeliveryRate, LostSegment, RateSample, StateAtSending};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Duration, Time};
 use std::collections::VecDeque;
 
-/// Delivery rate sample of one ACK.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RateSample {
-    /// Bytes delivered in `interval`.
-    pub delivered: u64,
-    /// Longer of the send interval and the ACK interval.
-    pub interval: Duration,
-    /// Whether the rate is valid: `interval` is at least the smallest RTT.
-    pub reliable: bool,
-    /// Total number of bytes delivered at the time when the segment was sent. A round trip ends when `prior` reaches
-    /// the `total` that held at its start.
-    pub prior: u64,
-    /// Total number of bytes delivered so far, including by this ACK.
-    pub total: u64,
-    /// Whether the segment was sent while the sender was application-limited, so that the path may be faster than the
-    /// rate.
-    pub app_limited: bool,
-    /// Bytes in flight when the segment was sent, the segment included.
-    pub in_flight: u64,
-    /// Bytes marked lost since the segment was sent.
-    pub lost: u64,
-    /// Round-trip time of the segment; `None` if the segment was retransmitted.
-    pub rtt: Option<Duration>,
-}
-
-impl RateSample {
-    /// Delivery rate, bytes per second.
-    pub fn bytes_per_sec(&self) -> f64 {
-        self.delivered as f64 / self.interval.as_secs()
-    }
-}
-
-/// A segment marked lost, with the sampler's state at the time when the segment was sent (draft-ietf-ccwg-bbr
-/// §5.5.10.2, HandleLostPacket).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LostSegment {
-    /// Bytes of the segment.
-    pub range: Range,
-    /// Bytes in flight when the segment was sent, the segment included.
-    pub in_flight: u64,
-    /// Bytes marked lost since the segment was sent, the segment included.
-    pub lost: u64,
-    /// Total number of bytes delivered so far.
-    pub delivered: u64,
-    /// Whether the segment was sent while the sender was application-limited.
-    pub app_limited: bool,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Stamp {
     end: u64,
-    /// Total number of bytes delivered when the segment was sent.
-    delivered: u64,
-    /// Time of the last ACK that delivered data before the segment was sent.
-    delivered_at: Time,
-    /// Start of the send interval: sending time of the newest segment that was delivered before this segment was sent.
-    first_sent_at: Time,
-    app_limited: bool,
-    in_flight: u64,
-    lost: u64,
+    state: StateAtSending,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Sampler {
-    /// State of the sampler at the time when each outstanding segment was sent, in stream order.
+    /// State of the sender at the time when each outstanding segment was sent, in stream order.
     stamps: VecDeque<Stamp>,
-    delivered: u64,
-    delivered_at: Time,
-    first_sent_at: Time,
-    /// Value of `delivered` at which the last application-limited data is delivered; 0 if the sender is not
-    /// application-limited.
-    limited_until: u64,
+    rate: DeliveryRate,
 }
 
 impl Sampler {
     /// Records a sent segment. `begins`: nothing was outstanding before; `in_flight`: bytes in flight, the segment
     /// included; `lost`: total number of bytes marked lost.
     pub(super) fn on_sent(&mut self, now: Time, range: Range, begins: bool, in_flight: u64, lost: u64) {
-        if begins {
-            (self.first_sent_at, self.delivered_at) = (now, now);
-        }
-        let stamp = Stamp {
-            end: range.end,
-            delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            first_sent_at: self.first_sent_at,
-            app_limited: self.limited_until > 0,
-            in_flight,
-            lost,
-        };
+        let state = self.rate.on_sent(now, begins, in_flight, lost);
         match self.place_of(range.end) {
-            Some(place) => self.stamps[place] = Stamp { end: self.stamps[place].end, ..stamp },
-            None => self.stamps.push_back(stamp),
+            Some(place) => self.stamps[place].state = state,
+            None => self.stamps.push_back(Stamp { end: range.end, state }),
         }
     }
 
     /// Marks the segments sent from now on as application-limited, until the `in_flight` bytes now in flight are
     /// delivered.
     pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
-        self.limited_until = (self.delivered + in_flight).max(1);
+        self.rate.mark_app_limited(in_flight);
     }
 
     pub(super) fn is_limited(&self) -> bool {
-        self.limited_until > 0
+        self.rate.is_limited()
     }
 
     /// Returns a lost segment with the state at the time when the segment was sent. `lost`: total number of bytes
     /// marked lost, the segment included.
     pub(super) fn on_lost(&self, range: Range, lost: u64) -> Option<LostSegment> {
-        let stamp = self.stamps[self.place_of(range.end)?];
-        Some(LostSegment {
-            range,
-            in_flight: stamp.in_flight,
-            lost: lost.saturating_sub(stamp.lost),
-            delivered: self.delivered,
-            app_limited: stamp.app_limited,
-        })
+        let stamp = &self.stamps[self.place_of(range.end)?];
+        Some(self.rate.lost_segment(range, &stamp.state, lost))
     }
 
     /// Takes a sample at an ACK that delivers `delivered` bytes. The scoreboard has already processed the ACK.
@@ -135,32 +58,15 @@ impl Sampler {
         scoreboard: &Scoreboard,
         shortest: Option<Duration>,
     ) -> Option<RateSample> {
-        if delivered > 0 {
-            self.delivered += delivered;
-            self.delivered_at = now;
-            if self.delivered > self.limited_until {
-                self.limited_until = 0;
-            }
-        }
+        self.rate.on_delivered(now, delivered);
         let newest = scoreboard.newest();
         let stamp = newest.and_then(|newest| self.place_of(newest.end)).map(|place| self.stamps[place]);
         let gone = self.stamps.partition_point(|stamp| stamp.end <= scoreboard.una());
         self.stamps.drain(..gone);
         let (newest, stamp) = (newest?, stamp?);
-        self.first_sent_at = newest.sent_at;
-        let sending = newest.sent_at.since(stamp.first_sent_at);
-        let interval = sending.max(now.since(stamp.delivered_at));
-        Some(RateSample {
-            delivered: self.delivered - stamp.delivered,
-            interval,
-            reliable: interval > Duration::ZERO && shortest.is_none_or(|shortest| shortest <= interval),
-            prior: stamp.delivered,
-            total: self.delivered,
-            app_limited: stamp.app_limited,
-            in_flight: stamp.in_flight,
-            lost: scoreboard.lost_total() - stamp.lost,
-            rtt: (!newest.is_retransmitted).then(|| now.since(newest.sent_at)),
-        })
+        let rtt = (!newest.is_retransmitted).then(|| now.since(newest.sent_at));
+        let sent = (newest.sent_at, &stamp.state);
+        Some(self.rate.sample(now, sent, scoreboard.lost_total(), shortest, rtt))
     }
 
     /// Index of the stamp of the segment that ends at `end`. If the path MTU has shrunk since, `end` may lie inside the
