@@ -6,6 +6,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
+/// Times from this value on mean never, s.
+pub const NEVER_S: f64 = 1e9;
+
 /// A Python object whose hooks are called until a hook raises an exception.
 pub struct Object {
     name: String,

@@ -1,7 +1,7 @@
 //! Queue admissions (decisions to enqueue, mark or drop) and queue disciplines in Python.
 
 use super::Strategy;
-use super::call::{Hooks, Object};
+use super::call::{Hooks, NEVER_S, Object};
 use lasthop_base::{Duration, Time, Values};
 use lasthop_net::admission::{Admission, ArrivalState, Build, QueueContext, Verdict};
 use lasthop_net::discipline::Discipline;
@@ -177,9 +177,6 @@ pub fn queue(strategy: Strategy) -> Arc<Build> {
         Discipline::scheduled(PythonQueue { object, draws, marks, holds_back, waiting, bytes: 0, ready })
     })
 }
-
-/// Smallest time in s that means "never".
-const NEVER_S: f64 = 1e9;
 
 struct PythonQueue {
     object: Object,

@@ -1,7 +1,7 @@
 //! Transport stacks in Python.
 
 use super::Strategy;
-use super::call::Object;
+use super::call::{NEVER_S, Object};
 use lasthop_base::{Duration, Time, Values};
 use lasthop_stack::transport::{Build, Connection, Transport};
 use lasthop_stack::{Layer, SentDatagram, Stack};
@@ -10,9 +10,6 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
-
-/// Smallest time in s that means "never".
-const NEVER_S: f64 = 1e9;
 
 pub fn build(strategy: Strategy) -> Arc<Build> {
     let strategy = Arc::new(strategy);
