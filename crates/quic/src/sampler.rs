@@ -1,7 +1,7 @@
 //! Delivery rate samples from QUIC packets, one per ACK (draft-ietf-ccwg-bbr §4.1).
 //!
-//! QUIC never sends a packet number twice. The state at the sending of a packet is therefore found by the packet's number.
-//! Data begins at offset 0. Each packet has the next offsets, also a packet that repeats lost frames.
+//! QUIC never uses a packet number twice. The packet number therefore identifies the state at the time when the packet
+//! was sent. Data begins at offset 0. Each packet gets the next offsets, even a packet that repeats lost frames.
 
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::Range;
@@ -9,7 +9,7 @@ use lasthop_tcp::sender::congestion::{LostSegment, RateSample};
 use lasthop_tcp::sender::rate::{DeliveryRate, StateAtSending};
 use std::collections::BTreeMap;
 
-/// A packet in flight.
+/// A packet in flight, with the sampler's state when the packet was sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp {
     pub(crate) range: Range,
@@ -20,7 +20,7 @@ pub(crate) struct Stamp {
 /// Packets in flight, and totals.
 #[derive(Debug, Default)]
 pub(crate) struct Sampler {
-    /// Packets in flight by number. The three packet number spaces of a handshake share the map: a number of a later
+    /// Packets in flight by number. The three packet number spaces of a handshake share the map. A number of a later
     /// space replaces the same number of an earlier space.
     stamps: BTreeMap<u64, Stamp>,
     rate: DeliveryRate,
@@ -30,22 +30,20 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// End of the data sent.
+    /// Returns the offset after the last byte sent.
     pub(crate) fn nxt(&self) -> u64 {
         self.nxt
     }
 
-    /// Bytes in flight.
     pub(crate) fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// Whether packets sent now count as application-limited.
     pub(crate) fn is_limited(&self) -> bool {
         self.rate.is_limited()
     }
 
-    /// Total number of bytes of lost packets.
+    /// Returns the total number of bytes of lost packets.
     pub(crate) fn lost(&self) -> u64 {
         self.lost
     }
@@ -61,12 +59,12 @@ impl Sampler {
         range
     }
 
-    /// Removes a delivered packet. `None`: the packet is unknown.
+    /// Removes a delivered packet. Returns `None` if the packet is unknown.
     pub(crate) fn take_delivered(&mut self, number: u64) -> Option<Stamp> {
         self.stamps.remove(&number)
     }
 
-    /// Records the loss of a packet. `None`: the packet is unknown.
+    /// Records the loss of a packet. Returns `None` if the packet is unknown.
     pub(crate) fn on_lost(&mut self, number: u64) -> Option<LostSegment> {
         let stamp = self.stamps.remove(&number)?;
         let bytes = stamp.range.len();
@@ -75,20 +73,21 @@ impl Sampler {
         Some(self.rate.lost_segment(stamp.range, &stamp.state, self.lost))
     }
 
-    /// Records the `bytes` that an ACK delivers, and the bytes in flight after the ACK by the library's count. The own
-    /// count may be larger: packets of discarded packet number spaces are neither delivered nor lost.
+    /// Records the `bytes` that an ACK delivers, and the library's count of the bytes in flight after the ACK. The
+    /// sampler's own count is too high after packets of a discarded packet number space, which are neither delivered nor
+    /// lost.
     pub(crate) fn on_ack(&mut self, now: Time, bytes: u64, in_flight: u64) {
         self.rate.on_delivered(now, bytes);
         self.in_flight = in_flight;
     }
 
-    /// Marks packets sent from now on as application-limited, until the data now in flight is delivered.
+    /// Marks packets as application-limited that are sent from now on, until the data now in flight is delivered.
     pub(crate) fn mark_app_limited(&mut self) {
         self.rate.mark_app_limited(self.in_flight);
     }
 
-    /// Returns the sample of an ACK. `newest`: the packet sent last among those that the ACK delivers; `shortest`:
-    /// smallest RTT.
+    /// Returns the rate sample of an ACK. `newest` is the packet sent last among the packets that the ACK delivers.
+    /// `shortest` is the smallest RTT.
     pub(crate) fn sample(&mut self, now: Time, newest: &Stamp, shortest: Option<Duration>) -> RateSample {
         let rtt = Some(now.since(newest.sent_at));
         self.rate.sample(now, (newest.sent_at, &newest.state), self.lost, shortest, rtt)
