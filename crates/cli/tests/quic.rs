@@ -118,3 +118,41 @@ fn only_quic_flows_show_a_stack() {
     assert!(shown("quic").contains("packets_per_ack = 10"), "{}", shown("quic"));
     assert!(!shown("tcp").contains("packets_per_ack"), "{}", shown("tcp"));
 }
+
+/// A middlebox acts on TCP headers. A note says that a QUIC flow has none.
+#[test]
+fn a_middlebox_without_tcp_headers_is_noted() {
+    let note = |kind: &str| {
+        let kind = format!("flow.bulk.kind={kind}");
+        let call = call(&[
+            "run",
+            "hasegawa",
+            "--runs",
+            "1",
+            "--set",
+            &kind,
+            "--set",
+            "segment=1448 bytes",
+            "--set",
+            "duration=1s",
+            "--set",
+            "node.bs.middlebox=snoop",
+        ]);
+        stderr_of(&call)
+    };
+    let expected = "node.bs.middlebox = \"snoop\" sees no TCP headers in flow.bulk";
+    assert!(note("quic").contains(expected), "{}", note("quic"));
+    assert!(!note("tcp").contains(expected), "{}", note("tcp"));
+}
+
+/// Requests over both transports are one comparison.
+#[test]
+fn requests_compare_both_transports() {
+    let path = "rate=10Mbit/s,rtt=60ms,queue=1bdp,duration=20s,request=400bytes,response=30KB,think=100ms,exchanges=20";
+    let output =
+        stdout(&["compare", path, "--vary", "flow.bulk.kind=tcp,quic", "--runs", "2", "--format", "json"]);
+    let times: Vec<f64> =
+        objects(&output).iter().filter_map(|row| row["response_p50_s"]["mean"].as_f64()).collect();
+    // A response needs one RTT, 25 ms of transmission, and at most one RTT more while the window is small.
+    assert!(times.len() == 2 && times.iter().all(|time| (0.085..0.15).contains(time)), "{output}");
+}

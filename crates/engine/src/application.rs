@@ -10,6 +10,39 @@ use crate::flow::FlowSide;
 use lasthop_base::{Duration, Rate, Spread, Stream, Time};
 use lasthop_tcp::Endpoint;
 
+/// One end of a connection, as the application at this end uses the connection.
+pub(crate) trait Socket {
+    /// Payload that the application has received in order, bytes.
+    fn delivered(&self) -> u64;
+
+    /// Data that the application has written and that was not yet sent, bytes.
+    fn unsent(&self) -> u64;
+
+    /// Writes data.
+    fn write(&mut self, bytes: u64);
+
+    /// Ends the application's data. The application writes no data after this call.
+    fn close(&mut self);
+}
+
+impl Socket for Endpoint {
+    fn delivered(&self) -> u64 {
+        Endpoint::delivered(self)
+    }
+
+    fn unsent(&self) -> u64 {
+        Endpoint::unsent(self)
+    }
+
+    fn write(&mut self, bytes: u64) {
+        Endpoint::write(self, bytes);
+    }
+
+    fn close(&mut self) {
+        Endpoint::close(self);
+    }
+}
+
 /// The applications at both ends of a connection.
 pub struct Application {
     script: Script,
@@ -160,7 +193,7 @@ impl Application {
 
     /// Acts on arrived data or elapsed time. Returns two values: whether the source has something to send, and whether
     /// the destination has something to send.
-    pub(crate) fn act(&mut self, now: Time, source: &mut Endpoint, destination: &mut Endpoint) -> [bool; 2] {
+    pub(crate) fn act<S: Socket>(&mut self, now: Time, source: &mut S, destination: &mut S) -> [bool; 2] {
         let Application { script, next, sizes, pauses } = self;
         match script {
             Script::Exchanges(exchanges, state) => {
@@ -172,11 +205,11 @@ impl Application {
 }
 
 impl Exchanging {
-    fn act(
+    fn act<S: Socket>(
         &mut self,
         it: &Exchanges,
         now: Time,
-        (server, client): (&mut Endpoint, &mut Endpoint),
+        (server, client): (&mut S, &mut S),
         next: &mut Time,
         (sizes, pauses): (&mut Stream, &mut Stream),
     ) -> [bool; 2] {
@@ -220,7 +253,7 @@ impl Pausing {
         &mut self,
         it: &Pauses,
         now: Time,
-        source: &mut Endpoint,
+        source: &mut impl Socket,
         next: &mut Time,
         lengths: &mut Stream,
     ) -> bool {
@@ -254,7 +287,7 @@ impl Pausing {
     }
 
     /// Writes the data that is due by `until`. Returns false if no data was due.
-    fn write_until(&mut self, it: &Pauses, until: Time, source: &mut Endpoint) -> bool {
+    fn write_until(&mut self, it: &Pauses, until: Time, source: &mut impl Socket) -> bool {
         let mut writes = false;
         match it.rate {
             None => {

@@ -1,25 +1,20 @@
 //! A flow whose two ends are transport implementations of other projects ([`Stack`]).
 
+use crate::application::{Application, Socket};
 use crate::flow::FlowSide;
 use lasthop_base::Time;
 use lasthop_stack::{Guarded, Observed, Stack};
 use std::collections::VecDeque;
 
-/// The two ends of a flow, its application, and the datagrams in flight. The source's application writes data; the
-/// destination's application reads the data.
+/// The two ends of a flow, their applications, and the datagrams in flight.
 pub struct StackFlow {
-    /// The stacks at the two ends: first the source, then the destination.
-    pub(crate) ends: [Guarded; 2],
+    /// First the source, then the destination.
+    ends: [StackEnd; 2],
     /// Side that opens the connection.
     pub(crate) opener: FlowSide,
     pub(crate) is_open: bool,
-    /// Bytes that the source's application has yet to write.
-    pub(crate) unwritten: u64,
-    pub(crate) is_finished: bool,
-    /// Payload that applications have read, bytes: first at the destination, then at the source.
-    pub(crate) delivered: [u64; 2],
-    /// Number of datagrams sent: first by the source, then by the destination.
-    pub(crate) sent: [u64; 2],
+    /// Applications; `None` if the source has one transfer.
+    application: Option<Box<Application>>,
     /// Time of the last call of an end, and the number of calls at this time.
     pub(crate) calls: (Time, u32),
     /// Time of the failure that has ended the flow, and the reason for the failure.
@@ -31,28 +26,36 @@ impl StackFlow {
     /// Creates a flow between two ends, in the order source and destination. `bytes` is the amount of data that the
     /// source's application writes; `None`: unlimited.
     pub fn new(ends: [Box<dyn Stack>; 2], opener: FlowSide, bytes: Option<u64>) -> StackFlow {
+        let [mut source, destination] = ends.map(StackEnd::new);
+        (source.unwritten, source.is_closed) = (bytes.unwrap_or(u64::MAX), true);
         StackFlow {
-            ends: ends.map(Guarded::new),
+            ends: [source, destination],
             opener,
             is_open: false,
-            unwritten: bytes.unwrap_or(u64::MAX),
-            is_finished: false,
-            delivered: [0; 2],
-            sent: [0; 2],
+            application: None,
             calls: (Time::ZERO, 0),
             failure: None,
             in_flight: DatagramBuffers::default(),
         }
     }
 
+    /// Creates a flow between two ends, in the order source and destination, with applications at both ends.
+    pub fn with_application(ends: [Box<dyn Stack>; 2], application: Application) -> StackFlow {
+        let flow = StackFlow::new(ends, application.opener(), Some(0));
+        let [source, destination] = flow.ends;
+        let ends = [StackEnd { is_closed: false, ..source }, destination];
+        StackFlow { ends, application: Some(Box::new(application)), ..flow }
+    }
+
     /// Payload that applications have read, bytes: first at the destination, then at the source.
     pub fn delivered(&self) -> [u64; 2] {
-        self.delivered
+        let [source, destination] = &self.ends;
+        [destination.delivered, source.delivered]
     }
 
     /// Number of datagrams sent: first by the source, then by the destination.
     pub fn sent(&self) -> [u64; 2] {
-        self.sent
+        self.ends.each_ref().map(|end| end.sent)
     }
 
     /// Time of the failure that has ended the flow, and the reason for the failure.
@@ -62,7 +65,7 @@ impl StackFlow {
 
     /// State of the source's sender.
     pub fn observe(&self) -> Observed {
-        self.ends[0].observe()
+        self.ends[0].stack.observe()
     }
 
     /// Number of datagrams in flight.
@@ -72,7 +75,122 @@ impl StackFlow {
 
     /// Returns the stack at this side of the flow.
     pub fn end(&mut self, side: FlowSide) -> &mut dyn Stack {
+        &mut self.side(side).stack
+    }
+
+    /// Applications; `None` if the source has one transfer.
+    pub(crate) fn application(&self) -> Option<&Application> {
+        self.application.as_deref()
+    }
+
+    /// Time of the application's next action that depends on the clock and not on arrived data.
+    pub(crate) fn next_action(&self) -> Time {
+        self.application.as_ref().map_or(Time::NEVER, |application| application.next())
+    }
+
+    /// Reads the data that has arrived at this side. Returns the number of bytes.
+    pub(crate) fn read(&mut self, side: FlowSide, now: Time) -> u64 {
+        let end = self.side(side);
+        let bytes = end.stack.read(now);
+        end.delivered += bytes;
+        bytes
+    }
+
+    /// Lets the applications act on arrived data or elapsed time. Returns whether each side has data to write.
+    pub(crate) fn act(&mut self, now: Time) -> [bool; 2] {
+        let Some(application) = &mut self.application else { return [false; 2] };
+        let [source, destination] = &mut self.ends;
+        source.update_unsent(destination.delivered);
+        let mut has_output = application.act(now, source, destination);
+        // A server closes the connection after its client.
+        if source.stack.is_at_end() && !source.is_closed {
+            source.is_closed = true;
+            has_output[0] = true;
+        }
+        has_output
+    }
+
+    /// Passes the data and the close of this side's application to the stack.
+    pub(crate) fn write(&mut self, side: FlowSide, now: Time) {
+        let end = self.side(side);
+        if end.unwritten > 0 {
+            let accepted = end.stack.write(now, end.unwritten).min(end.unwritten);
+            end.unwritten -= accepted;
+            end.accepted += accepted;
+        }
+        if end.unwritten == 0 && end.is_closed && !end.is_finished {
+            end.is_finished = true;
+            end.stack.finish(now);
+        }
+    }
+
+    /// Counts a datagram that this side sends.
+    pub(crate) fn count_sent(&mut self, side: FlowSide) {
+        self.side(side).sent += 1;
+    }
+
+    fn side(&mut self, side: FlowSide) -> &mut StackEnd {
         &mut self.ends[usize::from(side == FlowSide::Destination)]
+    }
+}
+
+/// One end of a flow: a stack, and the data of the application at this end.
+struct StackEnd {
+    stack: Guarded,
+    /// Data that the application has written and that the stack has yet to accept, bytes.
+    unwritten: u64,
+    /// Data that the stack has accepted, bytes.
+    accepted: u64,
+    /// Estimate of the data in the stack that was not yet sent, bytes.
+    unsent_in_stack: u64,
+    /// Whether the application writes no more data.
+    is_closed: bool,
+    /// Whether the stack was told that the application's data has ended.
+    is_finished: bool,
+    /// Payload that the application has read, bytes.
+    delivered: u64,
+    /// Number of datagrams sent.
+    sent: u64,
+}
+
+impl StackEnd {
+    fn new(stack: Box<dyn Stack>) -> StackEnd {
+        StackEnd {
+            stack: Guarded::new(stack),
+            unwritten: 0,
+            accepted: 0,
+            unsent_in_stack: 0,
+            is_closed: false,
+            is_finished: false,
+            delivered: 0,
+            sent: 0,
+        }
+    }
+
+    /// Estimates the unsent data in the stack, if the peer's application has read `delivered` bytes. A stack does not
+    /// report unsent data. Sent data that the peer has not read is at most twice cwnd: one window before a loss, and one
+    /// window during its repair. Linux limits the send buffer to twice cwnd for the same reason.
+    fn update_unsent(&mut self, delivered: u64) {
+        let cwnd = self.stack.observe().cwnd.unwrap_or(u64::MAX / 2);
+        self.unsent_in_stack = self.accepted.saturating_sub(delivered).saturating_sub(2 * cwnd);
+    }
+}
+
+impl Socket for StackEnd {
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    fn unsent(&self) -> u64 {
+        self.unwritten + self.unsent_in_stack
+    }
+
+    fn write(&mut self, bytes: u64) {
+        self.unwritten += bytes;
+    }
+
+    fn close(&mut self) {
+        self.is_closed = true;
     }
 }
 

@@ -55,7 +55,9 @@ pub(super) struct Quic {
     connection: Option<(ConnectionHandle, Connection)>,
     /// Configuration of the end that opens the connection; `None` after opening, and at the end that listens.
     client: Option<ClientConfig>,
-    is_source: bool,
+    /// Whether this end opens the stream.
+    opens_stream: bool,
+    direction: Dir,
     peer: SocketAddr,
     stream: Option<StreamId>,
     chunk: Bytes,
@@ -104,7 +106,8 @@ impl Quic {
                 endpoint: new_endpoint(Arc::new(endpoint), server),
                 connection: None,
                 client,
-                is_source,
+                opens_stream: if settings.is_two_way { is_source == source_opens } else { is_source },
+                direction: if settings.is_two_way { Dir::Bi } else { Dir::Uni },
                 peer: addresses[1 - end],
                 stream: None,
                 chunk: Bytes::from(vec![7; CHUNK]),
@@ -125,10 +128,12 @@ impl Quic {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll() {
             match event {
-                Event::Connected if self.is_source => self.stream = connection.streams().open(Dir::Uni),
+                Event::Connected if self.opens_stream => {
+                    self.stream = connection.streams().open(self.direction);
+                }
                 Event::ConnectionLost { reason } => self.failure = Some(reason.to_string()),
                 Event::Stream(StreamEvent::Opened { .. }) => {
-                    if let Some(id) = connection.streams().accept(Dir::Uni) {
+                    if let Some(id) = connection.streams().accept(self.direction) {
                         self.stream = Some(id);
                         self.is_readable = true;
                     }

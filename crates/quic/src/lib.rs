@@ -1,8 +1,8 @@
 //! QUIC stacks of other projects as ends of a flow ([`Stack`]): quinn-proto, and noq-proto, which is a fork of
 //! quinn-proto.
 //!
-//! A flow is one connection with one unidirectional stream from the source to the destination. Cryptography is null: a
-//! handshake has the flights, packet number spaces and sizes of TLS 1.3.
+//! A flow is one connection with one stream: unidirectional from the source to the destination, or bidirectional for
+//! requests and responses. Cryptography is null: a handshake has the flights, packet number spaces and sizes of TLS 1.3.
 //!
 //! * `end`: one end of a connection, compiled once for each library. `quinn` and `noq` contain the calls that differ
 //!   between the libraries.
@@ -94,6 +94,8 @@ pub struct Settings {
     pub ecn: bool,
     /// Data that the source accepts from its application beyond the acknowledged data, bytes.
     pub send_window: u64,
+    /// Whether both ends send data. A connection has then one bidirectional stream, which the client opens.
+    pub is_two_way: bool,
 }
 
 impl Default for Settings {
@@ -108,6 +110,7 @@ impl Default for Settings {
             initial_window: None,
             ecn: false,
             send_window: 1 << 28,
+            is_two_way: false,
         }
     }
 }

@@ -219,8 +219,8 @@ fn equal_flows(
         Some(rate) => datagrams(&fields, rate, stop),
     };
     let stack = match &traffic {
-        Traffic::Tcp { transfer, source, .. } if kind == language::QUIC => {
-            Some(Box::new(chosen_stack(reader, head, table, &fields, (transfer, source))?))
+        Traffic::Tcp { source, .. } if kind == language::QUIC => {
+            Some(Box::new(chosen_stack(reader, head, table, &fields, source)?))
         }
         _ => {
             for seam in reader.catalogue.of_side("flow") {
@@ -513,18 +513,8 @@ fn chosen_stack(
     head: TableHead<'_>,
     table: &TomlTable,
     fields: &Fields,
-    (transfer, source): (&Transfer, &Config),
+    source: &Config,
 ) -> Result<ChosenStack, Problem> {
-    if let Transfer::Exchanges(_) | Transfer::Pauses(_) = transfer {
-        let key = ["response", "on", "write_rate", "stop"].into_iter().find(|key| fields.find(key).is_some());
-        let key = key.unwrap_or("transfer");
-        return Err(reader
-            .problem(
-                fields.place(key).unwrap_or(head.place),
-                format!("{}: a QUIC flow carries one transfer", head.key(key)),
-            )
-            .help("set `transfer`, `arrivals` or `count`, or kind = \"tcp\""));
-    }
     let mut transport = Choice::of(&transport::DEFAULT);
     for seam in reader.catalogue.of_side("flow") {
         if let Some(selection) = fields.selection(seam.name) {

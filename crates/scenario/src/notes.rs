@@ -15,6 +15,7 @@ impl Scenario {
             self.no_link_failures(),
             self.no_damaged_segments(),
             self.unused_by_stacks(),
+            self.middleboxes_without_headers(),
         ];
         all.into_iter().flatten().chain(self.unmarked()).collect()
     }
@@ -44,6 +45,33 @@ impl Scenario {
                     flow.name, info.name
                 )
             }));
+        }
+        notes
+    }
+
+    /// Warns of middleboxes on the routes of flows whose transport is not TCP. Middleboxes act on TCP headers.
+    fn middleboxes_without_headers(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (node, choice) in self.middlebox_nodes() {
+            let passes = |route: &Route| {
+                route.there.iter().skip(1).any(|hop| {
+                    let link = &self.links[hop.link];
+                    node == if hop.is_down { link.from } else { link.to }
+                })
+            };
+            let mut others = self
+                .flows
+                .iter()
+                .zip(&self.routes)
+                .filter(|(flow, route)| flow.stack.is_some() && passes(route))
+                .map(|(flow, _)| &flow.name);
+            let Some(first) = others.next() else { continue };
+            let more = others.count();
+            let more = if more > 0 { format!(" and {more} other flows") } else { String::new() };
+            notes.push(format!(
+                "node.{}.middlebox = \"{}\" sees no TCP headers in flow.{first}{more}, which TCP does not carry (kind = \"quic\")",
+                self.nodes[node], choice.info.name
+            ));
         }
         notes
     }

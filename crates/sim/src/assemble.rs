@@ -258,7 +258,7 @@ fn path(hops: &[Hop]) -> Vec<PipeId> {
 pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> FlowSpec {
     let flow = &scenario.flows[index];
     let traffic = match &flow.traffic {
-        _ if flow.stack.is_some() => transport::traffic(flow, seed),
+        _ if flow.stack.is_some() => transport::traffic(flow, start_of(flow, seed), seed),
         lasthop_scenario::Traffic::Tcp { transfer, source, destination } => {
             let (start, ends) = (start_of(flow, seed), [source.clone(), destination.clone()]);
             Traffic::Tcp(Box::new(connections::connection(&flow.name, seed, transfer, start, ends)))

@@ -2,8 +2,8 @@
 
 use crate::applications;
 use crate::stuck::Stuck;
-use lasthop_base::Stream;
-use lasthop_engine::{FlowSide, NoEndpoint, StackFlow, Traffic};
+use lasthop_base::{Stream, Time};
+use lasthop_engine::{Application, FlowSide, NoEndpoint, StackFlow, Traffic};
 use lasthop_scenario::{ChosenStack, Flow, Scenario};
 use lasthop_stack::Stack;
 use lasthop_stack::quic::Settings;
@@ -31,20 +31,31 @@ fn built(stack: &ChosenStack) -> Transport {
     (stack.transport.build)(&stack.transport.values)
 }
 
-/// Returns the traffic of a flow with a stack. The source opens the connection, as in a TCP flow. If the build lacks
-/// the flow's stack, the flow sends nothing ([`missing`] reports the error).
-pub(crate) fn traffic(flow: &Flow, seed: u64) -> Traffic {
+/// Returns the traffic of a flow with a stack. If the build lacks the flow's stack, the flow sends nothing ([`missing`]
+/// reports the error).
+pub(crate) fn traffic(flow: &Flow, start: Time, seed: u64) -> Traffic {
     let nothing = Traffic::NoEndpoint(NoEndpoint::External);
     let Some(stack) = flow.stack.as_deref() else { return nothing };
-    let seed_of_stack = Stream::named(seed, &format!("flow.{}.quic", flow.name)).draw();
-    let connection = Connection { seed: seed_of_stack, datagram: stack.datagram, ecn: stack.ecn };
+    let lasthop_scenario::Traffic::Tcp { transfer, .. } = &flow.traffic else { return nothing };
+    let random = |purpose: &str| Stream::named(seed, &format!("flow.{}.{purpose}", flow.name));
+    let application = applications::of(transfer, u32::from(stack.datagram), start, random);
+    let opener = application.as_ref().map_or(FlowSide::Source, Application::opener);
+    let connection = Connection {
+        seed: random("quic").draw(),
+        datagram: stack.datagram,
+        ecn: stack.ecn,
+        source_opens: opener == FlowSide::Source,
+    };
     let ends = match built(stack) {
         Transport::Own(build) => Some(build(&connection)),
         Transport::Quic(settings) => quic(flow, stack, settings, &connection),
     };
     let Some(ends) = ends else { return nothing };
-    let bytes = applications::size_of(flow, seed);
-    Traffic::NoEndpoint(NoEndpoint::Stack(Box::new(StackFlow::new(ends, FlowSide::Source, bytes))))
+    let flow = match application {
+        Some(application) => StackFlow::with_application(ends, application),
+        None => StackFlow::new(ends, opener, applications::size_of(flow, seed)),
+    };
+    Traffic::NoEndpoint(NoEndpoint::Stack(Box::new(flow)))
 }
 
 #[cfg(feature = "quic")]
@@ -64,9 +75,10 @@ fn quic(
         datagram: stack.datagram,
         initial_window: Some(u64::from(stack.initial_window) * u64::from(stack.datagram)),
         ecn: stack.ecn,
+        is_two_way: !connection.source_opens,
         ..lasthop_quic::Settings::default()
     };
-    Some(lasthop_quic::pair(&settings, true))
+    Some(lasthop_quic::pair(&settings, connection.source_opens))
 }
 
 #[cfg(not(feature = "quic"))]

@@ -16,7 +16,7 @@ pub enum Transport {
     Own(BuildPair),
 }
 
-/// Function that builds both ends of a connection: source, then destination. The source opens the connection.
+/// Function that builds both ends of a connection: source, then destination.
 pub type BuildPair = Arc<dyn Fn(&Connection) -> [Box<dyn Stack>; 2] + Send + Sync>;
 
 /// A connection whose ends are to be built.
@@ -29,6 +29,9 @@ pub struct Connection {
     pub datagram: u16,
     /// Whether the scenario permits ECN.
     pub ecn: bool,
+    /// Whether the source opens the connection. If false, the destination is a client that opens the connection and sends
+    /// requests. The source is then a server that responds.
+    pub source_opens: bool,
 }
 
 /// Function that returns the transport with these values of its parameters.

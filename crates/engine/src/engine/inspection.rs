@@ -52,6 +52,7 @@ impl Engine {
     pub fn application(&self, flow: FlowId) -> Option<&Application> {
         match &self.flows[flow.0 as usize].traffic {
             Traffic::Tcp(connection) => connection.application.as_deref(),
+            Traffic::NoEndpoint(NoEndpoint::Stack(flow)) => flow.application(),
             Traffic::NoEndpoint(_) => None,
         }
     }

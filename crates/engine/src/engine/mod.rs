@@ -240,6 +240,9 @@ impl Engine {
         }
         if let Traffic::NoEndpoint(NoEndpoint::Stack(flow)) = traffic {
             opener = flow.opener;
+            if flow.application().is_some() {
+                self.timers.at_latest(timer_of(index, FlowSide::Source), *start);
+            }
         }
         self.timers.at_latest(timer_of(index, opener), *start);
     }

@@ -52,36 +52,68 @@ impl Engine {
             self.concurrent.begin(share);
         } else {
             let due = flow.end(side).poll_timeout(now);
-            if due > now {
-                return self.timers.reschedule(timer, due);
+            let action = if side == FlowSide::Source { flow.next_action() } else { Time::NEVER };
+            if due.min(action) > now {
+                return self.timers.reschedule(timer, due.min(action));
             }
-            flow.end(side).handle_timeout(now);
+            if due <= now {
+                flow.end(side).handle_timeout(now);
+            }
         }
         self.timers.reschedule(timer, Time::NEVER);
         self.pump_stack(id, side);
     }
 
-    /// Lets the application of an end read and write, sends the end's datagrams, and sets the end's timer.
+    /// Lets the application of an end read and write, sends the end's datagrams, and sets the end's timer. Then does the
+    /// same for the opposite end, if the opposite end's application has written data.
     fn pump_stack(&mut self, id: FlowId, side: FlowSide) {
+        let opposite = match side {
+            FlowSide::Source => FlowSide::Destination,
+            FlowSide::Destination => FlowSide::Source,
+        };
+        let has_output = self.run_application(id, side);
+        self.send_datagrams(id, side);
+        if has_output[side_index(opposite)] {
+            self.send_datagrams(id, opposite);
+        }
+    }
+
+    /// Passes the data that has arrived at an end to the end's application, and lets the application act. Returns whether
+    /// each side has data to write.
+    fn run_application(&mut self, id: FlowId, side: FlowSide) -> [bool; 2] {
         let now = self.now;
-        let FlowState { traffic, directions, account, share, .. } = &mut self.flows[id.0 as usize];
+        let FlowState { traffic, account, share, .. } = &mut self.flows[id.0 as usize];
+        let Traffic::NoEndpoint(NoEndpoint::Stack(flow)) = traffic else { return [false; 2] };
+        if flow.failure.is_some() {
+            return [false; 2];
+        }
+        let read = flow.read(side, now);
+        let has_output = flow.act(now);
+        let is_complete = match flow.application() {
+            Some(application) if application.requests().is_some() => application.is_complete(),
+            _ => side == FlowSide::Destination && flow.end(side).is_at_end(),
+        };
+        if side == FlowSide::Destination {
+            self.concurrent.deliver(share, read);
+        }
+        if is_complete && !account.is_complete() {
+            account.rest().completed = Some(now);
+            self.concurrent.end(share);
+        }
+        self.timers.at_latest(timer_of(id.0 as usize, FlowSide::Source), flow.next_action());
+        has_output
+    }
+
+    /// Passes the application's data to the stack of an end, sends the end's datagrams, and sets the end's timer.
+    fn send_datagrams(&mut self, id: FlowId, side: FlowSide) {
+        let now = self.now;
+        let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
         let direction = directions[side_index(side)];
         let Traffic::NoEndpoint(NoEndpoint::Stack(flow)) = traffic else { return };
         if flow.failure.is_some() {
             return;
         }
-        let read = flow.end(side).read(now);
-        flow.delivered[usize::from(side == FlowSide::Source)] += read;
-        match side {
-            FlowSide::Source => write(flow, now),
-            FlowSide::Destination => {
-                self.concurrent.deliver(share, read);
-                if flow.end(side).is_at_end() && !account.is_complete() {
-                    account.rest().completed = Some(now);
-                    self.concurrent.end(share);
-                }
-            }
-        }
+        flow.write(side, now);
         loop {
             let Some(flow) = stack_flow(&mut self.flows[id.0 as usize]) else { return };
             flow.calls = if flow.calls.0 == now { (now, flow.calls.1 + 1) } else { (now, 0) };
@@ -112,7 +144,7 @@ impl Engine {
                 (Layer::Udp, Overhead::Fixed(bytes)) => bytes,
             };
             let is_retransmission = sent.is_retransmission == Some(true);
-            flow.sent[side_index(side)] += 1;
+            flow.count_sent(side);
             let mut packet = Packet {
                 flow: id,
                 route: direction.route(),
@@ -164,17 +196,6 @@ impl Engine {
             Traffic::NoEndpoint(NoEndpoint::Stack(flow)) => Some(flow),
             _ => None,
         }
-    }
-}
-
-fn write(flow: &mut StackFlow, now: Time) {
-    if flow.unwritten > 0 {
-        let unwritten = flow.unwritten;
-        flow.unwritten -= flow.end(FlowSide::Source).write(now, unwritten).min(unwritten);
-    }
-    if flow.unwritten == 0 && !flow.is_finished {
-        flow.is_finished = true;
-        flow.end(FlowSide::Source).finish(now);
     }
 }
 

@@ -121,7 +121,6 @@ pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("segment = \"1000 bytes\"", "arrivals = \"poisson 1 us\"\ntransfer = \"9 KB\"", 30, "\"poisson 1 us\"", "more than 1000000 flows", "longer mean interval"),
     ("segment = \"1000 bytes\"", "arrivals = \"poisson 1 s\"\ntransfer = \"9 KB\"\ncount = 3", 32, "3", "already sets the number of transfers", "leave `count` or `arrivals`"),
     ("segment = \"1000 bytes\"", "kind = \"quic\"\nsegment = \"1100 bytes\"", 31, "\"1100 bytes\"", "a full QUIC datagram has at least 1200 bytes", "1176 bytes"),
-    ("segment = \"1000 bytes\"", "kind = \"quic\"\nsegment = \"1448 bytes\"\nstop = \"5 s\"", 32, "\"5 s\"", "a QUIC flow carries one transfer", "kind = \"tcp\""),
     ("segment = \"1000 bytes\"", "sizes = \"web\"", 30, "\"web\"", "no effect without `response` or `transfer`", "set `response` or `transfer`"),
     ("server.client = \"bs\"", "server.cleint = \"bs\"", 49, "cleint", "no link has a node `cleint`", "did you mean `client`"),
     ("server.client = \"bs\"", "sever.client = \"bs\"", 49, "sever", "no link has a node `sever`", "did you mean `server`"),
