@@ -18,14 +18,14 @@ pub struct Status {
 pub enum PeerMessage {
     /// Requests that the opposite direction sends this report with its next transmission.
     SendStatus(Status),
-    /// Announces that a report will arrive, which the sender of this message has transmitted.
+    /// Announces the arrival of a report that the sender of this message has transmitted.
     StatusArrives {
         /// The report.
         status: Status,
         /// Time of arrival.
         at: Time,
     },
-    /// Announces that a report was lost, which the sender of this message has transmitted.
+    /// Announces the loss of a report that the sender of this message has transmitted.
     StatusLost(Status),
     /// Message between a direction and its shared medium.
     Medium {

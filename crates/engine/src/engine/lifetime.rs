@@ -119,8 +119,8 @@ impl Engine {
         })
     }
 
-    /// Whether both ends are finished, and only packets on pipes of the kind [`LinkDirection::Link`] can still reach
-    /// them.
+    /// Whether both ends are finished, and nothing but packets on pipes of the kind [`LinkDirection::Link`] can still
+    /// reach either end.
     fn has_ended(&self, id: FlowId) -> bool {
         let FlowState { traffic, account, directions, .. } = &self.flows[id.0 as usize];
         let Traffic::Tcp(connection) = traffic else { return false };

@@ -293,8 +293,8 @@ mod tests {
         assert_eq!(cake.ready_at(at(50)), at(51));
     }
 
-    /// At 1 Mbit/s, a packet takes 12 ms. As in sch_cake, the target must then be the time of one and a half packets,
-    /// 18 ms. The interval must grow by the same amount as the target.
+    /// At 1 Mbit/s, a packet of 1500 bytes takes 12 ms. As in sch_cake, the target must then be the time of one and a
+    /// half packets, 18 ms. The interval must grow by the same amount as the target.
     #[test]
     fn a_slow_link_has_a_longer_target() {
         let slow = cake(Some(1_000_000), QUEUES).parameters;
