@@ -17,7 +17,7 @@ impl Stream {
         Stream(Pcg64Mcg::seed_from_u64(mix(seed ^ fnv1a(name.as_bytes()))))
     }
 
-    /// Returns the next 64 random bits of the stream. This call is one draw.
+    /// Returns the next 64 random bits of the stream. Takes one draw.
     pub fn draw(&mut self) -> u64 {
         self.0.next_u64()
     }

@@ -61,8 +61,8 @@ pub enum NoEndpoint {
     /// External packets: real traffic. An external packet enters at the first node of the flow's forward or backward
     /// route ([`crate::Engine::inject`]).
     External,
-    /// A connection that is created only at its start time. The results are those of a connection that exists from the
-    /// start of the run. The connection must have no applications. Its endpoints must request neither notices nor
+    /// A connection that is created only at its start time, with the same results as a connection that exists from the
+    /// start of the run. The connection must have no applications. The endpoints must request neither notices nor
     /// planned rates.
     ///
     /// The closure is boxed twice, because a single box would take two words and make this enum larger.

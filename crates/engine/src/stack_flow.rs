@@ -16,13 +16,10 @@ pub struct StackFlow {
     /// Bytes that the source's application has yet to write.
     pub(crate) unwritten: u64,
     pub(crate) is_finished: bool,
-    /// Payload that applications have read, bytes: first at the destination, then at the source.
     pub(crate) delivered: [u64; 2],
-    /// Number of datagrams sent: first by the source, then by the destination.
     pub(crate) sent: [u64; 2],
     /// Time of the last call of an end, and the number of calls at this time.
     pub(crate) calls: (Time, u32),
-    /// Time of the failure that has ended the flow, and the reason for the failure.
     pub(crate) failure: Option<(Time, String)>,
     pub(crate) in_flight: DatagramBuffers,
 }

@@ -2,8 +2,8 @@
 
 use lasthop_base::Time;
 
-/// A status report on all data units (PDUs or bytes) before `until`. This message has no list of missing data units.
-/// The sender looks the list up by the time of the report, `made`.
+/// A status report on all data units (PDUs or bytes) before `until`. The list of missing data units is not in this
+/// message; the sender finds the list by the report's time, `made`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Time of the report.

@@ -208,7 +208,7 @@ fn fractions_of_a_millisecond_stay() {
 }
 
 /// If the light trace has no base delay, a direction must give the same arrivals as a direction with only the heavy
-/// trace. This must hold for all packet sizes, with and without a queue.
+/// trace, for all packet sizes, with and without a queue.
 #[test]
 fn heavy_only_is_the_trace_service() {
     let mut random = Stream::named(5, "packets");

@@ -101,7 +101,7 @@ impl Info {
     /// Returns the default values of all parameters that have a default.
     ///
     /// # Panics
-    /// If a default is invalid for the unit of its parameter. This is a mistake in the file of the mechanism.
+    /// If a default is invalid for the unit of its parameter, which is a mistake in the file of the mechanism.
     pub fn defaults(&self) -> Values {
         let mut values = Values::new();
         for parameter in self.parameters {

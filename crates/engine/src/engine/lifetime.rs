@@ -56,8 +56,8 @@ impl Engine {
         (0..self.flows.len()).for_each(|index| self.create(index));
     }
 
-    /// Creates a connection at its start time. The connection's state is that of a connection that has existed since
-    /// time zero.
+    /// Creates a connection at its start time, in the state that the connection would have if it had existed since time
+    /// zero.
     #[inline(never)]
     pub(super) fn create(&mut self, index: usize) {
         let FlowState { traffic, has_loss_discrimination, .. } = &mut self.flows[index];

@@ -64,8 +64,8 @@ struct Random {
     random: Stream,
 }
 
-/// Number of draws out of range after which the delay is the mean, limited to the range. This limit matters only if
-/// almost the whole distribution is out of range.
+/// Largest number of draws for a delay. If all draws are out of range, the delay is the mean, limited to the range.
+/// This matters only if almost the whole distribution is out of range.
 const TRIES: usize = 100;
 
 impl Random {

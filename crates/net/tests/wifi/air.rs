@@ -34,7 +34,6 @@ pub(crate) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
     config
 }
 
-/// Result of a run.
 pub(crate) struct AirStatistics {
     /// For each direction, the number and the arrival time of each packet that arrived.
     pub(crate) arrived: Vec<Vec<(u64, Time)>>,

@@ -10,8 +10,8 @@
 //!
 //! # Not modelled
 //! DiffServ priorities (all packets count as `besteffort`), NAT, framing except `overhead`, and rate estimation are not
-//! modelled. While a flow pauses, its COBALT count stays constant, whereas sch_cake decreases the
-//! count step by step. Host fairness is off by default, whereas sch_cake's default is `triple-isolate`.
+//! modelled. While a flow pauses, its COBALT count stays constant, whereas sch_cake decreases the count step by step.
+//! Host fairness is off by default, whereas sch_cake's default is `triple-isolate`.
 
 mod ack_filter;
 mod cobalt;
