@@ -17,7 +17,7 @@ impl Stream {
         Stream(Pcg64Mcg::seed_from_u64(mix(seed ^ fnv1a(name.as_bytes()))))
     }
 
-    /// Returns the next 64 random bits of the stream. This call is one draw.
+    /// Returns the next 64 random bits of the stream. Takes one draw.
     pub fn draw(&mut self) -> u64 {
         self.0.next_u64()
     }
@@ -85,7 +85,8 @@ mod tests {
         let n = 200_000;
         let uniform = (0..n).map(|_| stream.uniform()).sum::<f64>() / f64::from(n);
         let exponential = (0..n).map(|_| stream.exponential(3.0)).sum::<f64>() / f64::from(n);
-        // The tolerances are five standard errors of the mean. The standard errors are 0.2887/sqrt(n) and 3/sqrt(n).
+        // The tolerances are five standard errors of the mean. The standard deviations are 1/sqrt(12) = 0.2887 for the
+        // uniform and 3 for the exponential numbers.
         assert!((uniform - 0.5).abs() < 5.0 * 0.2887 / f64::from(n).sqrt(), "{uniform}");
         assert!((exponential - 3.0).abs() < 5.0 * 3.0 / f64::from(n).sqrt(), "{exponential}");
     }

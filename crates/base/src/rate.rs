@@ -52,7 +52,8 @@ mod tests {
 
     #[test]
     fn hasegawas_packet_takes_4_16_ms_on_the_downlink() {
-        // 1040 bytes at 2 Mbit/s take 4.16 ms. In hasegawa §4.1, this time plus twice 1 ms is 6.16 ms.
+        // 1040 bytes at 2 Mbit/s take 4.16 ms. With a propagation delay of 1 ms in each direction, the sum is the 6.16
+        // ms of hasegawa §4.1.
         assert_eq!(Rate::from_bps(2_000_000).time_for(1040), Duration::from_micros(4160));
         assert_eq!(Rate::from_bps(3).time_for(1), Duration::from_nanos(2_666_666_667));
         assert_eq!(Rate::from_bps(1).time_for(u64::MAX), Duration::MAX);

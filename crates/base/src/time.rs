@@ -77,7 +77,7 @@ impl Duration {
     /// Returns a span of `secs` seconds, rounded to the nanosecond; negative values and NaN yield zero.
     pub fn from_secs_f64(secs: f64) -> Duration {
         let nanos = secs * 1e9;
-        // Fast path with the result of `libm::round`: below 2^52, `nanos - whole` is exact.
+        // Fast path with the same result as `libm::round`. Below 2^52, the subtraction `nanos - whole` is exact.
         if (0.0..4_503_599_627_370_496.0).contains(&nanos) {
             let whole = nanos as i64;
             return Duration(whole as u64 + u64::from(nanos - whole as f64 >= 0.5));

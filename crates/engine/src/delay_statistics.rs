@@ -8,11 +8,12 @@ use lasthop_base::Duration;
 
 /// Largest delay that is recorded, ns (146 years). Longer delays are clamped to this value.
 const MAX_NANOS: u64 = 1 << 62;
-/// Offset in ns added to each delay. The smallest sum is therefore 2^10, whose exponent as a float is known.
+/// Offset in ns added to each delay, so that every recorded value is at least 2^10. Class 0 begins at this value.
 const MIN_NANOS: u64 = 1 << 10;
-/// Number of low-order bits of the float's fraction that do not affect the class.
+/// Number of low-order bits of the float's 23-bit fraction that do not affect the class. The other 5 bits do.
 const CLASS_SHIFT: u32 = 23 - 5;
-/// Number subtracted from the high-order bits of a 32-bit float, so that class 0 begins at [`MIN_NANOS`].
+/// High-order bits of [`MIN_NANOS`] as a 32-bit float: the exponent bias 127 plus the exponent 10, followed by five
+/// fraction bits. Class 0 has these bits.
 const FIRST_CLASS: u32 = (127 + 10) << 5;
 /// Number of classes, enough for all 64-bit numbers; a power of two.
 const CLASSES: usize = 2048;
@@ -28,7 +29,7 @@ pub struct DelayStatistics {
     offset: i64,
     /// Lower 64 bits of the sum in ns of all recorded values, each of which includes [`MIN_NANOS`].
     sum: u64,
-    /// Upper 64 bits of the same sum.
+    /// Upper 64 bits of the sum of all recorded values.
     sum_above: u64,
     /// Number of packets in each class, up to the largest class needed.
     counts: Vec<u64>,

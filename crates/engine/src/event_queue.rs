@@ -26,7 +26,7 @@ enum Storage {
     Sorted,
     Small(Box<SmallTree>),
     Large(Box<LargeTree>),
-    /// Tree for more sources, or for times that do not fit in the keys of the smaller trees.
+    /// Tree for more than 4096 sources, or for times that do not fit in the keys of the smaller trees.
     Wide(Box<WideTree>),
 }
 

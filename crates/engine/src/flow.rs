@@ -58,11 +58,11 @@ pub enum Traffic {
 pub enum NoEndpoint {
     /// Datagrams of an unresponsive source.
     Datagrams(Box<Datagrams>),
-    /// External packets: real traffic. It enters at the first node of the flow's forward or backward route
-    /// ([`crate::Engine::inject`]).
+    /// External packets: real traffic. An external packet enters at the first node of the flow's forward or backward
+    /// route ([`crate::Engine::inject`]).
     External,
-    /// A connection that is created only at its start time. The results are those of a connection that exists from the
-    /// start of the run. The connection must have no applications. Its endpoints must request neither notices nor
+    /// A connection that is created only at its start time, with the same results as a connection that exists from the
+    /// start of the run. The connection must have no applications. The endpoints must request neither notices nor
     /// planned rates.
     ///
     /// The closure is boxed twice, because a single box would take two words and make this enum larger.
@@ -306,7 +306,8 @@ impl FlowAccount {
 /// Accuracy of loss discrimination, for packets lost at their first transmission (hasegawa §4.2, Eq. 6 and 7). The
 /// fields count lost packets.
 ///
-/// If a gap contains wireless and congestion losses, all losses in the gap count as congestion losses.
+/// If a gap in the received sequence numbers contains wireless and congestion losses, all losses in the gap count as
+/// congestion losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DiscriminationAccuracy {
     /// Wireless losses.

@@ -1,4 +1,4 @@
-//! The simulation engine: the event loop, and the flows, links and nodes whose events it handles.
+//! The simulation engine: the event loop, and the flows, links and nodes that cause events.
 //!
 //! * [`engine`]: flows, endpoints, links and the event loop.
 //! * [`pipe`]: one direction of a link and its packets.

@@ -90,8 +90,8 @@ impl Ring {
         true
     }
 
-    /// Adds an entry that overtakes other entries or needs more slots. These cases have a separate function. Within
-    /// [`Ring::push`], they would cost two to six instructions for each packet.
+    /// Adds an entry that overtakes other entries or needs more slots. This function is separate, because the same code
+    /// within [`Ring::push`] would cost two to six instructions for each packet.
     #[cold]
     #[inline(never)]
     fn push_slow(&mut self, due: Time, packet: &Packet, next: Option<PipeId>, kind: EntryKind) -> bool {

@@ -17,7 +17,6 @@ pub struct StackFlow {
     application: Option<Box<Application>>,
     /// Time of the last call of an end, and the number of calls at this time.
     pub(crate) calls: (Time, u32),
-    /// Time of the failure that has ended the flow, and the reason for the failure.
     pub(crate) failure: Option<(Time, String)>,
     pub(crate) in_flight: DatagramBuffers,
 }

@@ -2,7 +2,7 @@
 //!
 //! * [`Middlebox`]: the trait. A middlebox forwards, changes, holds or drops a packet, or emits new packets.
 //! * [`snoop`]: caches data until it is acknowledged and retransmits wireless losses.
-//! * [`split`]: terminates the connection and opens a second one.
+//! * [`split`]: terminates the sender's connection and opens a second connection to the other end.
 //! * `eln`, `lhack`, `ebsn`: report the cause of a loss to the sender, in ACKs or in separate notices.
 //! * `spack`: splits an ACK, so that the sender's congestion window grows back sooner after a wireless loss.
 //! * `mtcp`, `atcp`: close the sender's window during an outage; `atcp` also retransmits.
@@ -129,7 +129,7 @@ impl Site {
 /// Link by which packets of a flow leave a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exit {
-    /// Whether packets go down towards the last hop: from the link's `from` to its `to`.
+    /// Whether packets go down towards the last hop, that is, from the link's end `from` to the link's end `to`.
     pub down: bool,
     /// Round trip of a packet of 1500 bytes over the link, without queueing: the propagation delays of both directions,
     /// and one transmission time.

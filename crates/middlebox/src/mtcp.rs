@@ -78,9 +78,7 @@ struct MtcpFlow {
     acks: Acks,
     /// Last acknowledgement number sent to the sender.
     advertised: Option<Seq>,
-    /// Last segment from the mobile.
     last_from_mobile: Option<Packet>,
-    /// Last data packet to the mobile.
     last_data: Option<Packet>,
     silence: SilenceDetector,
     /// Time at which the station acknowledges the withheld byte.

@@ -64,7 +64,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Allowance for the processing time of mobile and station, in addition to the link's round trip.
 const MARGIN: Duration = Duration::from_millis(10);
-/// Initial values of the smoothed round trip and of its variation, before the first sample.
+/// Initial values of the smoothed round trip and of its variation, before the first sample (the snoop agent's values).
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
 /// Number of ticks by which the timestamps must have grown before the station computes the length of a tick.
 const TICK_LEARNED_AFTER: u32 = 100;
@@ -186,7 +186,7 @@ impl WtcpFlow {
         }
     }
 
-    /// Discards the connection's state. Forwards packets that are held back, unchanged.
+    /// Discards the connection's state. Packets that are held back are forwarded unchanged.
     fn reset(&mut self, out: &mut Vec<Decision>) {
         out.extend(
             self.buffer

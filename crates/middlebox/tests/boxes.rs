@@ -154,7 +154,7 @@ fn snoop_sack_repeats_all_that_is_missing_at_once() {
         script.pass(ack_with(1000, &[(6000, 7000), (4000, 5000), (2000, 3000)])),
         [Out::Retransmission(5000)]
     );
-    // Within two round trips, the agent must not retransmit a hole again. It must not forward the ACK to the sender.
+    // Within two round trips, the agent must neither retransmit a hole again nor forward the ACK to the sender.
     assert_eq!(script.pass(ack_with(1000, &[(6000, 8000), (4000, 5000), (2000, 3000)])), []);
     // With a FACK gap of 3, the hole counts as lost only when three segments above it have arrived.
     let mut script = Script::new("snoop_sack", true, &[("gap", Value::Count(3))]);

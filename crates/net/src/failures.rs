@@ -17,8 +17,8 @@ pub struct TransmissionFailures {
 }
 
 impl TransmissionFailures {
-    /// Returns the time at which the failure of transmission `number` (from 1) is known, `apart` after its end. Returns
-    /// `None` if that failure is not reported here.
+    /// Returns the time at which the sender detects the failure of transmission `number` (from 1). This time is `apart`
+    /// after the end of the transmission. Returns `None` if that failure is not reported here.
     pub fn at(self, number: u32) -> Option<Time> {
         let nth = number.checked_sub(self.before)?;
         (1..=self.failed).contains(&nth).then(|| self.since + self.apart * u64::from(nth))

@@ -1,7 +1,7 @@
 //! One direction of a link, made of queue, service, channel and propagation delay.
 //!
-//! The queue is first in, first out, and no packet is removed from the middle. One call, when a packet enters the link,
-//! therefore returns the packet's arrival or loss.
+//! The queue is first in, first out, and no packet is removed from the middle. The call that passes a packet to the
+//! link can therefore return the packet's arrival or loss.
 //!
 //! * `config`: configuration of a direction, and its mechanisms. `direction`: a direction, which is a [`Link`] or an
 //!   element.

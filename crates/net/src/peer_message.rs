@@ -2,8 +2,8 @@
 
 use lasthop_base::Time;
 
-/// A status report on all data units (PDUs or bytes) before `until`. This message has no list of missing data units.
-/// The sender looks the list up by the time of the report, `made`.
+/// A status report on all data units (PDUs or bytes) before `until`. The list of missing data units is not in this
+/// message; the sender finds the list by the report's time, `made`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Time of the report.
@@ -18,14 +18,14 @@ pub struct Status {
 pub enum PeerMessage {
     /// Requests that the opposite direction sends this report with its next transmission.
     SendStatus(Status),
-    /// Announces that a report will arrive, which the sender of this message has transmitted.
+    /// Announces the arrival of a report that the sender of this message has transmitted.
     StatusArrives {
         /// The report.
         status: Status,
         /// Time of arrival.
         at: Time,
     },
-    /// Announces that a report was lost, which the sender of this message has transmitted.
+    /// Announces the loss of a report that the sender of this message has transmitted.
     StatusLost(Status),
     /// Message between a direction and its shared medium.
     Medium {

@@ -120,11 +120,11 @@ fn rough_cosine(turns: f64) -> f64 {
     x * (TERMS[0] + square * (TERMS[1] + square * TERMS[2]))
 }
 
-/// Returns an angle, from -1/4 to 1/4 turn, whose sine equals the cosine of `turns`. This holds because cos(2 pi p) =
-/// sin(2 pi (1/4 - |p|)) for |p| <= 1/2.
+/// Returns an angle, from -1/4 to 1/4 turn, whose sine equals the cosine of `turns`. The function uses the identity
+/// cos(2 pi p) = sin(2 pi (1/4 - |p|)) for |p| <= 1/2.
 #[inline]
 fn from_quarter(turns: f64) -> f64 {
-    /// This number is 1.5 x 2^52. Adding and then subtracting the number rounds to a whole number.
+    /// The number 1.5 x 2^52. Adding and then subtracting this number rounds to a whole number.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let part = turns - ((turns + ROUND) - ROUND);
     0.25 - part.abs()

@@ -105,7 +105,7 @@ impl PlanValue for PacketShare {
     }
 }
 
-/// A plan. It has at least one step, and each step is longer than zero.
+/// A plan with at least one step. Each step is longer than zero.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Steps<V> {
     steps: Vec<PlanStep<V>>,
@@ -274,7 +274,7 @@ mod tests {
         assert_ne!(drawn[7], other.at(secs(15 * 7)).0.as_millis());
         assert!(drawn.iter().all(|delay| (5.0..=25.0).contains(delay)));
         let mean = drawn.iter().sum::<f64>() / 4000.0;
-        // The bound is five standard errors, each 20 / sqrt(12) / sqrt(4000).
+        // The delays are uniform on 5 to 25 ms. The bound is five standard errors, each 20 / sqrt(12) / sqrt(4000) ms.
         assert!((mean - 15.0).abs() < 5.0 * 5.774 / 4000f64.sqrt(), "{mean}");
     }
 

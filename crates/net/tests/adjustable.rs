@@ -156,8 +156,8 @@ fn a_delay_that_is_set_keeps_packets_in_order() {
     let delay = |millis| LinkChange { delay: Some(Duration::from_millis(millis)), ..LinkChange::default() };
     let fates = by_adjustable_link(&config, &arrivals, &[(at(250), delay(300)), (at(550), delay(10))]);
     let times: Vec<Time> = fates.iter().map(|fate| fate.1).collect();
-    // The delay of a packet is 18 ms, transmission included. It becomes 308 ms at 250 ms, and 18 ms again at 550 ms.
-    // After 550 ms, no packet may overtake the packet that arrives at 808 ms.
+    // A packet takes 18 ms, transmission included. At 250 ms, this time increases to 308 ms, and at 550 ms decreases to
+    // 18 ms again. After 550 ms, no packet may overtake the packet that arrives at 808 ms.
     let expected = [18, 118, 218, 608, 708, 808, 808, 808, 818, 918].map(at);
     assert_eq!(times, expected);
 }

@@ -88,7 +88,7 @@ fn backlogged(count: usize) -> Vec<(Time, u32)> {
 
 /// A block has 4 data packets (0 to 3) and 2 parity packets. The transmissions of packets 0 to 3 end at 10, 20, 30 and
 /// 40 ms. The transmissions of the parity packets end at 50 and 60 ms. The transmission of packet 4, of the next block,
-/// ends at 70 ms. Each packet arrives 20 ms after the end of its transmission. Packets 1 and 3 are lost. They must be
+/// ends at 70 ms. Each packet arrives 20 ms after the end of its transmission. Packets 1 and 3 are lost, and must be
 /// rebuilt at 80 ms, when the second parity packet arrives as the fourth packet of the block.
 #[test]
 fn lost_packets_are_rebuilt_when_as_many_arrived_as_the_block_has_of_data() {
@@ -204,9 +204,10 @@ fn binomial(n: u64, lost: u64, loss: f64) -> f64 {
     ways * loss.powi(lost as i32) * (1.0 - loss).powi((n - lost) as i32)
 }
 
-/// A block of n packets with loss probability p cannot be decoded if more than n - k packets are lost. If L packets are
-/// lost, L k/n of these are data packets on average. The residual loss of data packets must therefore be the sum of
-/// P(L) L / n over L > n - k. For k = 8, n = 10 and p = 5 %, this sum is 0.0036. The bound is five standard errors.
+/// A block of n packets cannot be decoded if more than n - k packets are lost. If L packets are lost, L k/n of these
+/// are data packets on average. The residual loss of data packets must therefore be the sum of P(L) L / n over L > n -
+/// k, where P(L) is the binomial probability of L losses. For k = 8, n = 10 and a loss probability of 5 %, this sum is
+/// 0.0036. The bound is five standard errors.
 #[test]
 fn residual_losses_are_those_of_the_binomial_formula() {
     for (block, data, loss) in [(10u64, 8u64, 0.05), (10, 8, 0.2), (20, 15, 0.2), (4, 2, 0.3), (5, 5, 0.1)] {

@@ -96,8 +96,7 @@ fn shares_are_as_told_and_each_is_drawn_by_itself() {
     assert!(is_near(of_copies, copies.len() as f64, 0.01), "{of_copies}");
 }
 
-/// The damage setting must not change which packets the channel loses. This must hold with and without a scheduled
-/// queue.
+/// The damage setting must not change which packets the channel loses, with and without a scheduled queue.
 #[test]
 fn damage_does_not_change_which_packets_the_channel_destroys() {
     for scheduled in [false, true] {

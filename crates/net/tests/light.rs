@@ -109,17 +109,19 @@ fn base_delays_are_interpolated_and_repeat() {
 
 /// Packets beyond the train's three opportunities must use the heavy trace:
 /// * The first three packets use the train.
-/// * The fourth packet finds no opportunity left. It waits for the latest of three times: its base delay, the train's
-///   last opportunity, and the release of the third packet. It enters the heavy queue at 26 ms, and is sent at 30 ms.
+/// * The fourth packet finds no opportunity left, and waits for the latest of three times: its base delay, the train's
+///   last opportunity, and the release of the third packet. The fourth packet enters the heavy queue at 26 ms, and is
+///   sent at 30 ms.
 /// * The fifth packet is sent at 40 ms.
-/// * The sixth packet is offered at 7 ms. It begins a train, because 7 + 20 ms is later than 26 ms. The heavy queue is
-///   busy until 40 ms, so the sixth packet is sent at 50 ms.
+/// * The sixth packet is offered at 7 ms. Its arrival time plus its base delay (7 + 20 ms) is later than the last
+///   release (26 ms), so the sixth packet begins a train. The heavy queue is busy until 40 ms, so the sixth packet is
+///   sent at 50 ms.
 #[test]
 fn beyond_the_train_packets_use_the_heavy_trace() {
     let packets = [(0, FULL), (0, FULL), (0, FULL), (0, FULL), (0, FULL), (7, FULL)];
     arrive(&config(0), &packets, &[20, 23, 26, 30, 40, 50]);
-    // If the heavy queue is empty, the sixth packet bypasses that queue. It arrives at 41 ms plus its base delay in
-    // whole ms, 20 ms.
+    // If the heavy queue is empty, the sixth packet bypasses that queue. The packet then arrives at 41 ms plus its base
+    // delay in whole ms, 20 ms.
     let later = [packets[0], packets[1], packets[2], packets[3], packets[4], (41, FULL)];
     arrive(&config(0), &later, &[20, 23, 26, 30, 40, 61]);
 }
@@ -206,7 +208,7 @@ fn fractions_of_a_millisecond_stay() {
 }
 
 /// If the light trace has no base delay, a direction must give the same arrivals as a direction with only the heavy
-/// trace. This must hold for all packet sizes, with and without a queue.
+/// trace, for all packet sizes, with and without a queue.
 #[test]
 fn heavy_only_is_the_trace_service() {
     let mut random = Stream::named(5, "packets");
@@ -254,8 +256,8 @@ fn losses_are_anybody_s() {
     assert_eq!(millis(&config, &[(0, FULL); 4]), [None; 4]);
 }
 
-/// The two transmissions of every packet fail. Failures must be reported only on request. They must be reported whether
-/// or not the packet uses an opportunity of a train, and with either kind of queue.
+/// The two transmissions of every packet fail. These failures must be reported only on request, whether or not the
+/// packet uses an opportunity of a train, and with either kind of queue.
 #[test]
 fn trouble_is_told_of_on_a_train_and_behind_it() {
     for queue in ["drop_tail", "codel"] {

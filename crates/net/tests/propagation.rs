@@ -130,7 +130,7 @@ fn a_handover_is_three_plans() {
     assert_eq!((took[100], took[101]), (151.0, 142.0));
 }
 
-/// The delay must be drawn anew every 15 s. It must be the same in both directions, and depend on the seed.
+/// The delay must be drawn anew every 15 s, must be the same in both directions, and must depend on the seed.
 #[test]
 fn both_directions_draw_alike() {
     let mut config = config();

@@ -35,7 +35,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
     }
 }
 
-/// Configures a link of 384 kbit/s with a delay of 10 ms, otherwise with defaults.
+/// Configures a link of 384 kbit/s with a delay of 10 ms. All other settings are defaults.
 fn config(settings: &[(&'static str, Value)]) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(384_000)), MS * 10);
     config.arq = Choice::named(rlc::ALL, "rlc");

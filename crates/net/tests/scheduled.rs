@@ -10,8 +10,8 @@ use lasthop_net::{Config, Element, LinkDirection, Output, Passage, channel, queu
 use lasthop_wire::{Backlog, Body, Ecn, FlowId, LossReason, Packet, Priority};
 use std::collections::VecDeque;
 
-/// A drop-tail queue, which drops packets at arrival. It implements [`Queue`], so that a scheduled direction can use
-/// it.
+/// A drop-tail queue, which drops packets at arrival. The type implements [`Queue`], so that a scheduled direction can
+/// use the queue.
 struct Fifo {
     limit: usize,
     packets: VecDeque<Packet>,

@@ -101,7 +101,7 @@ impl Info {
     /// Returns the default values of all parameters that have a default.
     ///
     /// # Panics
-    /// If a default is invalid for the unit of its parameter. This is a mistake in the file of the mechanism.
+    /// If a default is invalid for the unit of its parameter, which is a mistake in the file of the mechanism.
     pub fn defaults(&self) -> Values {
         let mut values = Values::new();
         for parameter in self.parameters {
@@ -227,9 +227,10 @@ pub enum Unit {
     Duration(Duration, Duration),
     /// A rate: `"2 Mbit/s"`.
     Rate,
-    /// An amount between the bounds, bytes: `"1000 bytes"`, `"64 KB"`.
+    /// An amount in bytes between the bounds: `"1000 bytes"`, `"64 KB"`.
     Bytes(u64, u64),
-    /// A queue capacity: an amount between the bounds, bytes, or a multiple of the bandwidth-delay product (`"1 bdp"`).
+    /// A queue capacity: an amount in bytes between the bounds, or a multiple of the bandwidth-delay product:
+    /// `"1 bdp"`.
     Room(u64, u64),
     /// A number between the bounds, without a unit.
     Number(f64, f64),

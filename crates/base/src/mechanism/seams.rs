@@ -20,7 +20,7 @@
 /// }
 ///
 /// lasthop_base::seams! {
-///     /// An end.
+///     /// Configuration of an endpoint.
 ///     #[derive(Clone, Debug)]
 ///     pub struct Config {
 ///         /// Payload of a segment, bytes.
@@ -28,9 +28,9 @@
 ///         /// Share of lost segments.
 ///         pub loss: f64 = 0.0 => f64::to_bits,
 ///     }
-///     /// An end with segments of this size.
+///     /// Returns a configuration with segments of `segment` bytes.
 ///     pub fn of(segment: u32);
-///     /// Its seams.
+///     /// Seams of `Config`.
 ///     pub struct Catalogue {
 ///         /// ACK splitting.
 ///         "receiver" ack_splitting: ack_splitting::Build = ack_splitting, "ACK splitting";

@@ -109,7 +109,8 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.average()
     }
 
-    /// Current backlog of a pipe. The backlog is exact only if [`Engine::unfuse`] has disabled fused hops.
+    /// Current backlog of a pipe. The backlog is exact only if [`Engine::unfuse`] has disabled fused hops, in which one
+    /// event moves a packet over several links.
     pub fn backlog(&mut self, pipe: PipeId) -> Backlog {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.backlog(now)

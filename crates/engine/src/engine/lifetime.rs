@@ -56,8 +56,8 @@ impl Engine {
         (0..self.flows.len()).for_each(|index| self.create(index));
     }
 
-    /// Creates a connection at its start time. The connection's state is that of a connection that has existed since
-    /// time zero.
+    /// Creates a connection at its start time, in the state that the connection would have if it had existed since time
+    /// zero.
     #[inline(never)]
     pub(super) fn create(&mut self, index: usize) {
         let FlowState { traffic, has_loss_discrimination, .. } = &mut self.flows[index];
@@ -119,8 +119,8 @@ impl Engine {
         })
     }
 
-    /// Whether both ends are finished, and only packets on pipes of the kind [`LinkDirection::Link`] can still reach
-    /// them.
+    /// Whether both ends are finished, and nothing but packets on pipes of the kind [`LinkDirection::Link`] can still
+    /// reach either end.
     fn has_ended(&self, id: FlowId) -> bool {
         let FlowState { traffic, account, directions, .. } = &self.flows[id.0 as usize];
         let Traffic::Tcp(connection) = traffic else { return false };

@@ -63,8 +63,8 @@ impl Engine {
         }
     }
 
-    /// Sends a packet into a pipe. The same call also moves the packet over the following hops, as long as these hops
-    /// can be fused with this hop (one event for several hops; see the documentation of the crate).
+    /// Sends a packet into a pipe. The same call also moves the packet over the following hops that are fused with this
+    /// hop, that is, handled in one event.
     #[inline(never)]
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;

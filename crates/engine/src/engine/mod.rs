@@ -61,7 +61,8 @@ use sending::empty_packet;
 /// and accounts between calls.
 pub struct Engine {
     now: Time,
-    /// End time of the current [`Engine::run_until`]. A packet does not begin a fused hop after this time.
+    /// End time of the current [`Engine::run_until`]. After this time, no fused hop (a further hop in the same event)
+    /// begins.
     horizon: Time,
     packets: u64,
     pipes: Vec<Pipe>,
@@ -76,7 +77,7 @@ pub struct Engine {
     observer: Option<Box<dyn Observer>>,
     /// Decisions of queueing elements that are not applied yet. The vector is reused to avoid allocations.
     decisions: Vec<Output>,
-    /// Decisions of middleboxes that are not applied yet. The vector is reused, too.
+    /// Decisions of middleboxes that are not applied yet. The vector is reused to avoid allocations.
     node_decisions: Vec<Decision>,
     plans: Plans,
     external_log: ExternalLog,
@@ -273,8 +274,8 @@ impl Engine {
         self.pipes[other.0 as usize].opposite = Some(one);
     }
 
-    /// Lets pipes share a medium. The arbiter receives each message of a pipe together with the pipe's index in
-    /// `members`. Call before the first event.
+    /// Lets pipes share a medium. The arbiter decides which of the pipes may transmit. The arbiter receives each
+    /// message of a pipe together with the pipe's index in `members`. Call before the first event.
     pub fn share_medium(&mut self, arbiter: Box<dyn Element>, members: Vec<PipeId>) {
         let medium = PipeId(self.pipes.len() as u32);
         for (member, pipe) in members.iter().enumerate() {

@@ -11,8 +11,8 @@ use lasthop_wire::{Body, FlowId, Packet};
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
 const MAX_DATAGRAM: usize = 65_507;
-/// Largest number of calls of a flow's ends at one instant. If a stack causes more calls, its flow ends with a failure,
-/// because the stack would probably never stop.
+/// Largest number of calls to the two stacks of a flow at one instant. A flow with more calls ends with a failure,
+/// because one of its stacks would probably never stop.
 const MAX_CALLS: u32 = 100_000;
 
 impl Engine {

@@ -5,8 +5,8 @@
 //! below zero.
 //!
 //! Three rules are ours. The timeout exceeds the smoothed round trip by at least a margin. An ACK gives no round-trip
-//! sample if a byte that it acknowledges has waited for a recovery. A spurious retransmission causes a duplicate ACK,
-//! which does not trigger another retransmission.
+//! sample if one of the acknowledged bytes has waited for the recovery of a loss. A spurious retransmission causes a
+//! duplicate ACK, which does not trigger another retransmission.
 
 use super::cache::{Cache, CachedPacket, Slot};
 use super::selective::{self, Selective};
@@ -31,7 +31,7 @@ pub(crate) struct SnoopRules {
 /// Largest number of retransmissions of a packet that duplicate ACKs trigger. After this number, the agent forwards
 /// duplicate ACKs to the sender.
 const MAX_BY_DUPLICATES: u32 = 2;
-/// Initial values of the smoothed round trip and of its variation, before the first sample (those of ns-2).
+/// Initial values of the smoothed round trip and of its variation, before the first sample (ns-2's values).
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
 
 #[derive(Debug)]
@@ -184,8 +184,8 @@ impl SnoopFlow {
                 self.last = Some(*packet);
                 self.restart_timer(now, rules);
                 if let Some(selective) = rules.selective.filter(|_| !segment.sack.is_empty()) {
-                    // The ACK reports further holes, which the agent retransmits. The ACK is forwarded, because the
-                    // sender needs the ACK's acknowledgement number.
+                    // The ACK's SACK blocks may show further holes, which the agent retransmits. The ACK is forwarded,
+                    // because the sender needs the ACK's acknowledgement number.
                     self.retransmit_holes(now, rules, selective, segment, out);
                 }
                 true

@@ -10,8 +10,8 @@
 //!
 //! # With SACK
 //! An ACK that the agent forwards may report further holes to a SACK sender. The sender then retransmits the same data
-//! as the agent. A NewReno sender does not see these holes. docs/explanation/middleboxes.md has results for both
-//! senders.
+//! as the agent. A NewReno sender does not see these holes. docs/explanation/middleboxes.md has results for SACK and
+//! NewReno senders.
 //!
 //! # Not modelled
 //! A retransmission enters the station's queue at its tail, not at its head, so local recovery takes at least the

@@ -1,7 +1,7 @@
 //! Presets of the split connection.
 //!
-//! * I-TCP (Bakre and Badrinath, ICDCS 1995): each connection is plain TCP of that time. Accounts of the connection
-//!   over the air differ: plain TCP (from memory), or TCP without window reductions (lecture notes). The parameter
+//! * I-TCP (Bakre and Badrinath, ICDCS 1995): each connection is plain TCP of that time. Sources disagree on the
+//!   connection over the air: plain TCP (from memory), or TCP without window reductions (lecture notes). The parameter
 //!   `air` offers both variants.
 //! * METP (Wang and Tripathi, INFOCOM 1998, known to us by its abstract): a simpler protocol over the last hop, with
 //!   link-layer retransmission and without slow start. METP's small headers are not modelled; packets keep the flow's

@@ -1,5 +1,5 @@
-//! Rules of admission to a first-in-first-out queue. They include active queue management that acts at a packet's
-//! arrival, such as RED.
+//! Rules of admission to a first-in-first-out queue, including active queue management that acts at a packet's arrival,
+//! such as RED.
 
 mod average;
 mod drop_tail;

@@ -20,8 +20,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         let rate = values.number("rate");
         Box::new(BitError {
             draws: PacketDraws::new(stream),
-            // With bit error rate b, this is ln((1 - b)^8): the logarithm of the probability that a byte has no error.
-            // `log1p` is accurate for small b.
+            // The probability that a byte has no error is (1 - b)^8, where b is the bit error rate. `log_intact_byte`
+            // is the logarithm of this probability. `log1p` is accurate for small b.
             log_intact_byte: 8.0 * libm::log1p(-rate),
             bytes: 0,
             loss: Threshold::of(0.0),

@@ -311,8 +311,8 @@ mod tests {
             (0..n).map(|at| channel.transmit(&transmission(at)) == Reception::Lost).collect();
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-        // The run has about 400,000 * 0.05 / 4 = 5000 bursts of losses, which are independent. The bounds are five
-        // standard errors.
+        // In 400,000 packets with a mean loss of 0.05 and a mean burst of 4, there are about 400,000 * 0.05 / 4 = 5000
+        // independent bursts of losses. The bounds are five standard errors.
         assert!((losses / n as f64 - 0.05).abs() < 5.0 * 0.05 * (2.0 / 5000.0f64).sqrt());
         assert!((losses / bursts - 4.0).abs() < 5.0 * 4.0 / 5000.0f64.sqrt());
     }
@@ -442,8 +442,9 @@ mod tests {
             ("sent", 7, overlap),
         ] {
             let share = share_lost(&good_10_bad_2(meets), (0..600_000).step_by(every).map(transmission));
-            // The run has about 600 000 / 12 / `every` independent periods, each with about 3 consecutive losses. The
-            // bound is five standard errors of the share.
+            // A good and a bad state together last 12 ms on average. The run therefore has about 600,000 / 12 / `every`
+            // independent periods, each with about 3 consecutive losses. The bound is five standard errors of the
+            // share.
             let periods = 600_000.0 / 12.0 / every as f64;
             let bound = 5.0 * (3.0 * expected * (1.0 - expected) / periods).sqrt();
             assert!((share - expected).abs() < bound, "{meets}, {every}: {share}, expected {expected}");

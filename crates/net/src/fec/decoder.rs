@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 pub(super) struct Decoder {
     code: Code,
     blocks: Vec<DecoderBlock>,
-    /// Packets that are not delivered yet, in order of transmission. These are the missing packets and, if the order is
-    /// kept, the packets after a missing packet.
+    /// Packets that are not delivered yet, in order of transmission: the missing packets and, if the order is kept, the
+    /// packets after a missing packet.
     held: VecDeque<HeldPacket>,
 }
 

@@ -4,13 +4,13 @@
 //! * `decoder`: the receiving side.
 //!
 //! A block has k data packets, sent as they arrive, followed by n - k parity packets. Parity packets use the link's
-//! capacity. Each is as long as the block's longest data packet (padding: RFC 6363 §3, RFC 6865). Intact data packets
-//! are delivered at once. Lost packets are rebuilt as soon as any k packets of the block have arrived, as with an ideal
-//! code such as Reed-Solomon. The parameter `excess` models codes that need more packets. Packets that cannot be
-//! rebuilt are given up at the end of the last parity packet of the interleaved blocks.
+//! capacity. Each parity packet is as long as the block's longest data packet (padding: RFC 6363 §3, RFC 6865). Intact
+//! data packets are delivered at once. Lost packets are rebuilt as soon as any k packets of the block have arrived, as
+//! with an ideal code such as Reed-Solomon. The parameter `excess` models codes that need more packets. Packets that
+//! cannot be rebuilt are given up at the end of the last parity packet of the interleaved blocks.
 //!
-//! After an idle time of `wait`, a block with only k' < k data packets is closed with all n - k parity packets. This is
-//! a shortened code: any k' of the packets of that block suffice. The channel decides for each packet separately,
+//! After an idle time of `wait`, a block with only k' < k data packets is closed with all n - k parity packets. Any k'
+//! packets of that block then suffice for decoding (a shortened code). The channel decides for each packet separately,
 //! parity packets included.
 //!
 //! # Not modelled

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeliveryOrder {
-    /// RLC delivers SDUs in order. It waits for missing bytes until they arrive or are given up.
+    /// RLC delivers SDUs in order. RLC waits for missing bytes until the bytes arrive or are given up.
     Rlc,
     /// PDCP delivers SDUs in order. PDCP waits for a missing SDU for at most this time (t-Reordering).
     Pdcp(Duration),

@@ -36,7 +36,6 @@ pub(super) struct HarqDirection {
     statuses: StatusReports,
     /// Status reports about the opposite direction's data, which this direction has to send.
     status_queue: VecDeque<Status>,
-    /// Time at which the transmitter is free.
     free_at: Time,
     /// Start of the next slot in which a block will be sent.
     next_slot: Time,

@@ -27,7 +27,7 @@
 //! * The scheduler, other users, uplink grants, and ACKs misread as NACKs.
 //! * The propagation time of each transmission: the HARQ round trip includes this time. The link's propagation delay is
 //!   added after the link layer.
-//! * The size of a status report: it always has 16 bytes.
+//! * The size of a status report: every report has 16 bytes.
 //! * Re-establishing the connection: an SDU with too many retransmissions is given up, and the receiver is notified.
 //! * The wrapping of sequence numbers.
 //!

@@ -76,8 +76,8 @@ impl Processes {
         self.decodes_at
     }
 
-    /// Returns two times: that of the earliest retransmission, and the earliest time at which a process is free. Each
-    /// is [`Time::NEVER`] if no process qualifies.
+    /// Returns the time of the earliest retransmission, and the earliest time at which a process is free. A time is
+    /// [`Time::NEVER`] if no process qualifies.
     pub(super) fn due(&self) -> [Time; 2] {
         self.processes.iter().fold([Time::NEVER; 2], |[repeat, free], process| {
             match process.retransmissions_left {

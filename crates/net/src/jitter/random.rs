@@ -64,8 +64,8 @@ struct Random {
     random: Stream,
 }
 
-/// Number of draws out of range after which the delay is the mean, limited to the range. This limit matters only if
-/// almost the whole distribution is out of range.
+/// Largest number of draws for a delay. If all draws are out of range, the delay is the mean, limited to the range.
+/// This matters only if almost the whole distribution is out of range.
 const TRIES: usize = 100;
 
 impl Random {
@@ -143,8 +143,9 @@ mod tests {
             (half.to_vec(), 2.0 * (2.0 / pi).sqrt(), 2.0 * (1.0 - 2.0 / pi).sqrt()),
         ] {
             let (found, spread) = moments(&sample(&settings));
-            // The bounds are five standard errors of the mean and of the standard deviation. The normal distribution's
-            // standard error is an upper bound for the error of the deviation.
+            // The bounds are five standard errors. For 40,000 delays, the standard error of the mean is the deviation
+            // divided by 200. For the deviation, the normal distribution's standard error (deviation / 282) is an upper
+            // bound.
             assert!((found - mean).abs() < 5.0 * deviation / 200.0, "{settings:?}: {found}");
             assert!((spread - deviation).abs() < 5.0 * deviation / 282.0, "{settings:?}: {spread}");
         }

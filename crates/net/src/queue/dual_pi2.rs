@@ -120,7 +120,6 @@ struct DualPi2 {
     base: f64,
     /// Delay at the last update, s.
     last_delay: f64,
-    /// Time of the next update.
     updates_at: Time,
     /// Number of bytes that the C queue may still send for its share of the link. If the number is negative, the C
     /// queue has sent more than its share.

@@ -38,7 +38,7 @@ const NONE: u32 = u32::MAX;
 
 pub(super) struct Flows {
     slots: Vec<PacketSlot>,
-    /// Index of the first free slot. Its `next` is the index of the second free slot.
+    /// Index of the first free slot. The field `next` of this slot is the index of the second free slot.
     free: u32,
     flows: Vec<FlowQueue>,
     /// Whether a flow whose queue was empty is served before the other flows.

@@ -201,7 +201,7 @@ mod tests {
         assert!((3..=20).contains(&dropped.len()), "{}", dropped.len());
     }
 
-    /// 100,000 packets must fit into 21 slots, because at most 21 packets wait at a time.
+    /// At most 21 packets wait at a time, so at most 21 slots must be allocated for 100,000 packets.
     #[test]
     fn places_are_used_again() {
         let (mut queue, mut dropped) = (fq_codel(&[]), Dropped::new());
@@ -223,7 +223,8 @@ mod tests {
         };
         assert_eq!(shares(0), shares(0));
         assert_ne!(shares(0), shares(1));
-        // 64 flows are hashed to 16 queues, so a queue has four flows on average, with a standard deviation of 1.94.
+        // 64 flows are hashed to 16 queues, so a queue has four flows on average. The binomial standard deviation is
+        // sqrt(64 * 1/16 * 15/16) = 1.94.
         assert!((0..12).contains(&shares(0).len()));
     }
 }

@@ -60,7 +60,6 @@ impl CoDelParameters {
 pub(super) struct ControlLaw {
     /// End of the interval that began when the delay exceeded the target. `None` while the delay is below the target.
     first_above: Option<Time>,
-    /// Whether the queue is in the dropping state.
     is_dropping: bool,
     /// Time of the next drop. Outside the dropping state, time for which the last drop was planned.
     drops_at: Time,

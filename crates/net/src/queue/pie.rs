@@ -376,9 +376,9 @@ mod tests {
         (gaps, marked)
     }
 
-    /// RFC 8033 §5.4: after a drop, 0.85 / p packets pass. Packets are then dropped with probability p each, and at the
-    /// latest after 8.5 / p packets. At p = 0.05, 16 packets must pass, and the number of further packets up to the
-    /// drop is geometric with mean 20.
+    /// RFC 8033 §5.4: a packet can be dropped only if the sum of drop probabilities since the last drop is at least
+    /// 0.85, and must be dropped if the sum is at least 8.5. At p = 0.05, 16 packets must therefore pass after a drop.
+    /// The number of further packets up to the next drop is geometric with mean 20.
     #[test]
     fn drops_keep_a_distance() {
         let count = 4000;

@@ -139,8 +139,8 @@ impl TagDrop {
         if self.of_any { !self.pending_notices.is_empty() } else { self.pending_notices.contains(&flow) }
     }
 
-    /// Handles a drop of a tagged packet, which is a notice. No notice is then pending for this flow or, with `of =
-    /// "any"`, for any flow.
+    /// Clears the pending notices that the drop of a tagged packet of this flow satisfies: the notice of this flow or,
+    /// with `of = "any"`, the notices of all flows.
     fn clear_pending_notice(&mut self, flow: FlowId) {
         let of_any = self.of_any;
         self.pending_notices.retain(|pending| !of_any && *pending != flow);

@@ -66,8 +66,8 @@ mod tests {
         assert!((mean / 2e6 - 1.0).abs() < 0.001, "{mean}");
         assert_eq!(trace, fading.trace(&mut Stream::named(1, "trace")));
         assert_ne!(trace, fading.trace(&mut Stream::named(2, "trace")));
-        // At 2 Mbit/s, a tenth of a second has 17 opportunities on average. Because the rate fades, some tenths of a
-        // second must have less than a third of the average, and some more than 1.6 times the average.
+        // At 2 Mbit/s, a tenth of a second has 17 opportunities of 1504 bytes on average. Because the rate fades, some
+        // tenths of a second must have less than a third of the average, and some more than 1.6 times the average.
         let mut tenths = vec![0u32; 601];
         trace.millis().for_each(|stamp| tenths[(stamp / 100) as usize] += 1);
         assert!(tenths[..600].iter().any(|count| *count < 6) && tenths.iter().any(|count| *count > 28));

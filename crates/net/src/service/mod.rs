@@ -68,7 +68,7 @@ impl Service {
         }
     }
 
-    /// Returns the mean rate over time. For a plan or a trace, this is the mean over one repetition.
+    /// Returns the mean rate over time: for a plan or a trace, over one repetition.
     pub fn mean_rate(&self) -> Rate {
         match self {
             Service::Rate(rate) => *rate,

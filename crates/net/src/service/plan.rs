@@ -6,7 +6,7 @@ use super::Served;
 use crate::steps::{PlannedRate, Steps};
 use lasthop_base::{Duration, Rate, Time};
 
-/// A rate plan. It has at least one step, each step is longer than zero, and at least one rate is above 0.
+/// A rate plan with at least one step. Each step is longer than zero, and at least one rate is above 0.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct RatePlan {
     steps: Steps<PlannedRate>,

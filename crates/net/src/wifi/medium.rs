@@ -1,6 +1,6 @@
 //! The arbiter of a cell, which simulates the contention of the stations for the medium.
 //!
-//! The arbiter is a queueing element without packets. It exchanges [`MediumMessage`]s with link directions. Directions
+//! The arbiter is a queueing element without packets, and exchanges [`MediumMessage`]s with link directions. Directions
 //! with the same sending node, such as an access point, share one back-off and take turns.
 
 use super::backoff::Backoff;

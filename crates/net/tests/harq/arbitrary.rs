@@ -75,8 +75,8 @@ proptest! {
         if word_of("order") != "none" {
             prop_assert!(link.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
         }
-        // `given_up` has the losses that the receiver detects later than they happen. Each such loss must be reported
-        // once. When the loss happened, its detection time must have been `Time::NEVER`.
+        // `given_up` has the losses that the receiver detects later than they happen. Each of these losses must be in
+        // `lost` with the time `Time::NEVER`, and must be in `given_up` only once.
         let mut given_up: Vec<u64> = link.given_up.iter().map(|(number, _)| *number).collect();
         given_up.sort_unstable();
         prop_assert!(given_up.windows(2).all(|pair| pair[0] < pair[1]));

@@ -39,7 +39,7 @@ pub fn packet(number: u64, wire_bytes: u32) -> Packet {
 
 pub type Settings<'a> = &'a [(&'static str, Value)];
 
-/// Configures a link of 12 Mbit/s without propagation delay and without misread NACKs, otherwise with defaults.
+/// Configures a link of 12 Mbit/s without propagation delay and without misread NACKs. All other settings are defaults.
 pub fn config(settings: Settings<'_>, loss: f64) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(12_000_000)), Duration::ZERO);
     config.arq = Choice::named(harq::ALL, "harq");

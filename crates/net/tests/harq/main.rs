@@ -289,8 +289,8 @@ fn a_recorded_rate_fills_the_slots() {
     assert_eq!(times, [5, 5, 5, 10, 15, 15, 15, 20].map(at));
 }
 
-/// The sender has 1600 blocks with one PDU each to send. It must poll after the configured number of PDUs or bytes, and
-/// with the last PDU.
+/// The sender has 1600 blocks with one PDU each to send. The sender must poll after the configured number of PDUs or
+/// bytes, and with the last PDU.
 #[test]
 fn polls_come_by_pdus_and_by_bytes() {
     for (pdus, bytes, polls) in [(16, 0, 100), (0, 15_000, 160), (16, 15_000, 160), (0, 0, 1)] {

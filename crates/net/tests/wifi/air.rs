@@ -1,4 +1,4 @@
-//! Test fixture that runs a Wi-Fi cell without an engine. It passes the messages between the directions and the medium.
+//! Test fixture: runs a Wi-Fi cell without an engine, and passes the messages between the directions and the medium.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::peer_message::{MediumMessage, PeerMessage};
@@ -34,7 +34,6 @@ pub(crate) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
     config
 }
 
-/// Result of a run.
 pub(crate) struct AirStatistics {
     /// For each direction, the number and the arrival time of each packet that arrived.
     pub(crate) arrived: Vec<Vec<(u64, Time)>>,

@@ -53,10 +53,10 @@ pub(crate) fn bianchis_throughput(n: i32) -> f64 {
     some * one * f64::from(8 * PAYLOAD) / ((1.0 - some) * 50.0 + some * BUSY)
 }
 
-/// Computes Bianchi's model with DCF's back-off, which does not count busy slots (Tinnirello, Bianchi, Xiao, IEEE TVT
-/// 59(3), 2010, explain the reason; the sums are our own). A station that draws 0 after its own transmission sends at
-/// once, without collision. A station that draws another number waits for that many idle slots. Returns the throughput,
-/// and the share of transmissions that collide.
+/// Computes Bianchi's model with DCF's back-off, which does not count busy slots. (Tinnirello, Bianchi and Xiao, IEEE
+/// TVT 59(3), 2010, explain why; the formulas here are our own.) A station that draws 0 after its own transmission
+/// sends at once, without collision. A station that draws another number waits for that many idle slots. Returns the
+/// throughput, and the share of transmissions that collide.
 pub(crate) fn dcf(n: i32) -> (f64, f64) {
     // Returns two rates of a station, in transmissions per idle slot: the rate of transmissions that follow idle slots,
     // and the rate of transmissions that directly follow the station's previous transmission.

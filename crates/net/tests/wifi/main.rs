@@ -34,10 +34,10 @@ fn a_station_alone_has_the_medium() {
     assert!((cycle - expected).abs() < 5.0 * error + 1.0, "{cycle} us instead of {expected}");
 }
 
-/// Bianchi 2000, Eq. 7 and 9, for two stations with windows of 16 to 1024. The collision probability p equals tau, the
-/// probability of sending in a slot: `p = tau = 2 (1 - 2p) / ((1 - 2p) 17 + 16 p (1 - (2p)^6))`. Bianchi's model counts
-/// busy slots as back-off slots, but DCF does not. Collisions must therefore be slightly rarer than in the model. The
-/// bound is 20 %.
+/// Bianchi 2000, Eq. 7 and 9, for two stations with windows of 16 to 1024 (W = 16, m = 6). The collision probability p
+/// equals tau, the probability of sending in a slot: `p = tau = 2 (1 - 2p) / ((1 - 2p) 17 + 16 p (1 - (2p)^6))`.
+/// Bianchi's model counts busy slots as back-off slots, but DCF does not. Collisions must therefore be slightly rarer
+/// than in the model. The bound is 20 %.
 #[test]
 fn two_stations_share_and_collide_as_bianchi_says() {
     let end = Time::ZERO + Duration::from_secs(30);

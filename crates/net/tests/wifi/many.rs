@@ -27,8 +27,8 @@ fn saturated_stations_are_bianchis() {
 }
 
 /// Heusse et al., INFOCOM 2003: all stations have equal access to the medium. A station at 1 Mbit/s must therefore
-/// reduce the throughput of each station at 11 Mbit/s to its own throughput. The expected value is that of Bianchi's
-/// model, extended by longer frames of the slow station.
+/// reduce the throughput of each station at 11 Mbit/s to the throughput of the slow station. The expected value is that
+/// of Bianchi's model with longer frames for the slow station.
 #[test]
 fn one_slow_station_makes_all_slow() {
     let slow = bianchis(&[]);

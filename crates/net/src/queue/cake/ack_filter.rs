@@ -1,7 +1,7 @@
 //! CAKE's ACK filter. An arriving TCP packet may make a pure ACK in its flow's queue redundant; the filter removes this
-//! ACK (tc-cake(8), `ack-filter`; rules of Linux's sch_cake, described).
+//! ACK (tc-cake(8), `ack-filter`; rules as in Linux's sch_cake).
 //!
-//! A queued ACK is redundant if all of this holds:
+//! A queued ACK is redundant if all of these conditions hold:
 //!
 //! * The ACK has no payload, no flags beside ACK, ECE and CWR, and no options beside timestamps and SACK.
 //! * Neither its ACK number nor its timestamps exceed those of the new packet.

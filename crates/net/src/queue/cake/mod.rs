@@ -10,8 +10,8 @@
 //!
 //! # Not modelled
 //! DiffServ priorities (all packets count as `besteffort`), NAT, framing except `overhead`, and rate estimation are not
-//! modelled. While a flow pauses, its COBALT count stays constant, whereas sch_cake decreases the
-//! count step by step. Host fairness is off by default, whereas sch_cake's default is `triple-isolate`.
+//! modelled. While a flow pauses, its COBALT count stays constant, whereas sch_cake decreases the count step by step.
+//! Host fairness is off by default, whereas sch_cake's default is `triple-isolate`.
 
 mod ack_filter;
 mod cobalt;
@@ -293,8 +293,8 @@ mod tests {
         assert_eq!(cake.ready_at(at(50)), at(51));
     }
 
-    /// At 1 Mbit/s, a packet takes 12 ms. As in sch_cake, the target must then be the time of one and a half packets,
-    /// 18 ms. The interval must grow by the same amount as the target.
+    /// At 1 Mbit/s, a packet of 1500 bytes takes 12 ms. As in sch_cake, the target must then be the time of one and a
+    /// half packets, 18 ms. The interval must grow by the same amount as the target.
     #[test]
     fn a_slow_link_has_a_longer_target() {
         let slow = cake(Some(1_000_000), QUEUES).parameters;
