@@ -1,8 +1,9 @@
 //! Choice of the next segment to send. The file `sent.rs` holds the effects of sending.
 //!
-//! On the fast path only the two windows, cwnd and the receiver's window, decide. Otherwise the order is: segments sent
-//! regardless of the windows, then retransmissions and new data that the windows permit, then a rescue retransmission.
-//! [`Sender::may_send_more`] checks the same conditions without sending, to save polls that would return nothing.
+//! On the fast path, only cwnd and the receiver's window limit sending. Otherwise segments are sent in this order:
+//! segments that ignore both windows, then retransmissions and new data that the windows permit, then a rescue
+//! retransmission. [`Sender::may_send_more`] checks the same conditions without sending, to save polls that would
+//! return nothing.
 
 use super::recovery::LastResort;
 use super::repair::ProbePermission;
@@ -288,7 +289,7 @@ impl Sender {
     }
 
     /// Handles new data that waits for the receiver's window while no data is outstanding. Sends a zero-window probe if
-    /// one is due, otherwise starts the persist timer.
+    /// a probe is due, otherwise starts the persist timer.
     fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if !self.has_new_data() {
             return None;

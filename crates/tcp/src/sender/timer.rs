@@ -23,7 +23,7 @@ pub(super) struct Timer {
     /// Earlier time of `detection_at` and `departure_at`.
     others: Time,
     kind: TimerKind,
-    /// Whether the earliest deadline may have moved forward since [`Timer::note_read`].
+    /// Whether the earliest deadline may have become earlier since [`Timer::note_read`].
     sooner: bool,
     /// Time of the next loss detection.
     detection_at: Time,

@@ -110,8 +110,8 @@ impl Sender {
         self.repair.recovery().uses_sack()
     }
 
-    /// Whether a mechanism judges losses as congestion or wireless, after their repair or by marks, so that these
-    /// judgements are counted.
+    /// Whether a mechanism attributes losses to congestion or to the wireless link. If so, the attributions are
+    /// counted.
     pub fn discriminates_losses(&self) -> bool {
         self.discriminator.as_ref().is_some_and(|discriminator| discriminator.discriminates_losses())
             || self.discriminates_each_loss()
@@ -123,7 +123,7 @@ impl Sender {
         self.window.control().nature().judges_by_mark
     }
 
-    /// Whether each lost segment is judged congestion or wireless as soon as the loss is detected.
+    /// Whether each loss is attributed to congestion or to the wireless link as soon as the loss is detected.
     pub fn discriminates_each_loss(&self) -> bool {
         self.judges_by_mark()
             || self

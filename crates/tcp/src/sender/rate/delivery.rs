@@ -1,5 +1,6 @@
-//! Delivery rate from the state at the sending of a segment and the state at an ACK (draft-ietf-ccwg-bbr §4.1). TCP's
-//! [sampler](super::sampler) finds the state at sending by stream offset, QUIC's (`lasthop-quic`) by packet number.
+//! Delivery rate, computed from the sender's state when a segment was sent and when its ACK arrived
+//! (draft-ietf-ccwg-bbr §4.1). TCP's [sampler](super::sampler) finds the state at sending by stream offset, the sampler
+//! of QUIC (`lasthop-quic`) by packet number.
 
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
@@ -14,7 +15,7 @@ pub struct RateSample {
     /// Whether the rate is valid: `interval` is at least the smallest RTT.
     pub reliable: bool,
     /// Total number of bytes delivered at the time when the segment was sent. A round trip ends when `prior` reaches
-    /// the `total` that held at its start.
+    /// the value that `total` had at the start of the round trip.
     pub prior: u64,
     /// Total number of bytes delivered so far, including by this ACK.
     pub total: u64,
@@ -133,9 +134,9 @@ impl DeliveryRate {
         }
     }
 
-    /// Returns the sample of an ACK. The sample belongs to the newest segment that the ACK delivers. `sent_at` and `sent`:
-    /// time and state at the sending of this segment; `lost`: total number of bytes marked lost; `shortest`: smallest
-    /// RTT; `rtt`: RTT of the segment, `None` if the segment was retransmitted.
+    /// Returns the sample of an ACK. The sample belongs to the newest segment that the ACK delivers. `sent_at` and
+    /// `sent`: time and state at the sending of this segment; `lost`: total number of bytes marked lost; `shortest`:
+    /// smallest RTT; `rtt`: RTT of the segment, `None` if the segment was retransmitted.
     #[inline(always)]
     pub fn sample(
         &mut self,

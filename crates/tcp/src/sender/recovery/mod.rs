@@ -118,7 +118,7 @@ pub trait LossRecovery: Send {
     /// first segment of a recovery, and the segment that NewReno retransmits on a partial ACK.
     fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
-    /// Whether [`LossRecovery::next_forced`] may return a segment. If not, the sender need not call it.
+    /// Whether [`LossRecovery::next_forced`] may return a segment. If false, the sender skips the call.
     fn may_have_forced(&self) -> bool {
         true
     }
@@ -145,7 +145,7 @@ pub trait LossRecovery: Send {
     fn is_recovering(&self) -> bool;
 
     /// Whether nothing is to be retransmitted and no duplicate ACK is counted. The sender then skips calls of this
-    /// recovery: they would return [`RecoveryStep::Same`] and count all outstanding data as in flight.
+    /// recovery, because they would return [`RecoveryStep::Same`] and count all outstanding data as in flight.
     fn is_idle(&self) -> bool;
 
     /// Time at which [`LossRecovery::on_deadline`] must be called. [`Time::NEVER`] while idle, or if
@@ -294,8 +294,8 @@ impl Duplicates {
 mod tests {
     use super::*;
 
-    /// If the peer lacks SACK, each recovery is replaced by a recovery that needs no SACK. Parameters that both have
-    /// keep their values.
+    /// If the peer lacks SACK, each recovery is replaced by a recovery that needs no SACK. Parameters that both
+    /// recoveries have keep their values.
     #[test]
     fn each_has_one_in_its_place_without_sack() {
         for mechanism in ALL {

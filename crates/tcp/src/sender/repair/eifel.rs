@@ -1,9 +1,8 @@
 //! Eifel detection (RFC 3522). If an ACK echoes a timestamp older than the first retransmission, the original segment
 //! filled the first hole (RFC 7323 §4.3). The retransmission was then spurious.
 //!
-//! An ACK of all outstanding data is inconclusive, because the ACKs of the original segments may have been lost. An
-//! earlier D-SACK of the receiver makes it conclusive (RFC 3522 step 5). With `undo = "linux"` such an ACK is always
-//! conclusive.
+//! An ACK of all outstanding data is inconclusive, because the ACKs of the original segments may have been lost. Such
+//! an ACK is conclusive only if the receiver has sent a D-SACK before (RFC 3522 step 5), or if `undo = "linux"`.
 
 use lasthop_base::{Duration, Time};
 

@@ -134,8 +134,7 @@ impl Repair {
         self.recovery.on_sent(range, false);
     }
 
-    /// Records in recovery that a segment is retransmitted. The caller must then call
-    /// [`Repair::record_retransmission_time`].
+    /// Reports a retransmission to loss recovery. The caller must then call [`Repair::record_retransmission_time`].
     #[inline(always)]
     pub(super) fn on_retransmitted(&mut self, range: Range) {
         self.recovery.on_sent(range, true);
@@ -153,7 +152,7 @@ impl Repair {
         self.recovery.mark_at_timeout(known, scoreboard);
     }
 
-    /// Begins to retransmit all outstanding data that is marked lost.
+    /// Begins go-back-N: the retransmission of all outstanding data that is marked lost.
     pub(super) fn begin_go_back_n(&mut self, why: Reason, scoreboard: &Scoreboard) {
         self.restart_until = scoreboard.nxt();
         self.f_rto_test = None;
@@ -310,8 +309,9 @@ impl Repair {
         self.undo.as_ref().and_then(|undo| undo.eifel_tick())
     }
 
-    /// Records an expiry of the timer. An undo restores the state before the repair in progress or before the first
-    /// expiry for this data, otherwise `before`. `first`: whether this is the first expiry for this data.
+    /// Records an expiry of the timer. `first`: whether this is the first expiry for the outstanding data. `before`:
+    /// state that an undo restores. If a recovery is in progress or `first` is false, an undo restores the state stored
+    /// earlier instead.
     pub(super) fn note_timeout(&mut self, first: bool, before: Option<StateBefore>) {
         let goes_on = self.recovery.is_recovering() || !first;
         if let Some(undo) = &mut self.undo {
