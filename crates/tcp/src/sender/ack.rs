@@ -130,8 +130,8 @@ impl Sender {
         self.apply_ack::<true, false>(now, &ack, &AckSummary::new_data(acked), log);
     }
 
-    /// Handles the ACK of a zero-window probe's byte. The scoreboard records the byte as sent only now, and as a
-    /// retransmission, because several probes may have carried it.
+    /// Handles the ACK of a zero-window probe's byte. The scoreboard records the byte as sent only now. The record is a
+    /// retransmission, because several probes may have carried the byte.
     fn on_window_probe_acknowledged(&mut self, now: Time) {
         let start = self.scoreboard.nxt();
         self.scoreboard.record_new(1, now);

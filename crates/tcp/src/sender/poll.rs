@@ -15,7 +15,7 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 use std::ops::ControlFlow;
 
-/// A full segment of new data that is not the last one.
+/// A full segment of new data that is followed by more data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FullSegment {
     pub(crate) range: Range,
@@ -102,7 +102,8 @@ impl Sender {
         true
     }
 
-    /// Whether the data fills a segment and more than a FIN follows. A FIN alone would be part of the full segment.
+    /// Whether the unsent data fills a segment and more than a FIN follows. A FIN alone would be sent in the full
+    /// segment.
     #[inline(always)]
     fn has_full(&self) -> bool {
         self.scoreboard.nxt() + self.full_payload + 1 < self.application.end()
@@ -238,7 +239,7 @@ impl Sender {
     #[inline(always)]
     fn next_by_windows<const FAST_PATH: bool>(&mut self, room: u64) -> Result<NextSegment, Limit> {
         if !FAST_PATH && let Some(range) = self.repair.next_retransmission(&mut self.scoreboard) {
-            // The FIN of a retransmission needs no room in the window, as in `next_new`.
+            // The FIN of a retransmission needs no room in the window.
             let fin = u64::from(self.application.ends_with(range));
             return if room < range.len() - fin {
                 Err(Limit::Congestion)

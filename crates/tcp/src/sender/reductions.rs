@@ -22,7 +22,8 @@ pub(super) struct Reductions {
     until: u64,
     /// State of a reduction by an ECN mark. The reduction lasts until all data below `until` is acknowledged.
     ecn_reduction: Option<EcnReduction>,
-    /// Whether the current recovery is judged non-congestive. Such a recovery leaves cwnd unchanged.
+    /// Whether loss discrimination has attributed the current recovery to the wireless link, so that cwnd stays
+    /// unchanged.
     is_non_congestive: bool,
     /// Whether new data waits for the timer if ECE arrives while cwnd is one segment (RFC 3168 §6.1.2).
     may_hold: bool,
@@ -124,7 +125,7 @@ impl Reductions {
         }
     }
 
-    /// Ends a reduction by a mark, because a reduction by a loss or a timeout replaces it.
+    /// Ends a reduction that an ECN mark caused, because a loss or a timeout reduces cwnd now.
     pub(super) fn end_ecn_reduction(&mut self) {
         self.ecn_reduction = None;
     }

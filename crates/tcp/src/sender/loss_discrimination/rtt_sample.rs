@@ -31,7 +31,7 @@ impl RttSample {
     }
 }
 
-/// A round. It begins with an ACK, and ends with the ACK of the first segment sent after the beginning of the round.
+/// A round of samples. A round begins with an ACK, and ends with the ACK of the first segment sent after that ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SampledRound {
     end: u64,

@@ -21,7 +21,7 @@ struct Burst {
     left: u64,
     /// Time that the burst takes at the pacing rate.
     duration: Duration,
-    /// Time for which the burst could have left earlier: the sender had nothing to send.
+    /// Pause before the burst: time from the earliest departure of the burst to its actual departure.
     unused: Duration,
 }
 

@@ -99,8 +99,8 @@ pub trait LossRecovery: Send {
     /// Handles an ACK that the scoreboard has already processed.
     fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep;
 
-    /// Handles an expiry of the retransmission timer: marks segments as lost, at least the first one. `news` contains
-    /// only times and round-trip times.
+    /// Handles an expiry of the retransmission timer: marks segments as lost, at least the first segment. `news`
+    /// contains only times and round-trip times.
     fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {
         let _ = news;
         scoreboard.mark_all_lost();

@@ -339,7 +339,8 @@ impl Repair {
     }
 
     /// Whether an echoed timestamp shows that the repair was spurious. The caller must call this function before
-    /// recovery handles the ACK. `is_discriminated`: whether loss discrimination decides the outcome (see `undo.rs`).
+    /// recovery handles the ACK. `is_discriminated`: whether loss discrimination is on and decides about fast
+    /// recoveries instead.
     #[inline(never)]
     pub(super) fn is_spurious_by_echo(
         &self,

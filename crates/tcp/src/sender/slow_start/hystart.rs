@@ -128,8 +128,8 @@ mod tests {
         }
     }
 
-    /// The first eight samples of a round only determine the smallest RTT (Linux, HYSTART_MIN_SAMPLES). The delay test
-    /// runs from the ninth sample on (index 8).
+    /// The first eight samples of a round only establish the smallest RTT of the round (Linux, HYSTART_MIN_SAMPLES).
+    /// The delay test runs from the ninth sample on (index 8).
     #[test]
     fn the_ninth_sample_of_a_round_is_the_first_to_be_judged() {
         let mut rounds = Rounds::new(built("hystart", &[("train", Value::Flag(false))]));
