@@ -15,7 +15,6 @@ const HEIGHT: f64 = 412.0;
 /// Largest number of time steps drawn.
 const STEPS: usize = 320;
 
-/// Formats a rate.
 pub fn rate(bps: f64) -> String {
     if bps < 1e6 { format!("{:.0} kbit/s", bps / 1e3) } else { format!("{:.0} Mbit/s", bps / 1e6) }
 }

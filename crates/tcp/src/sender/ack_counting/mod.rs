@@ -26,7 +26,7 @@ pub enum Regime {
 /// Rule for the credit that ACKs give to the growth of cwnd.
 pub trait AckCounting: Send {
     /// Returns the credit for an ACK that advances SND.UNA, bytes. Slow start adds the credit to cwnd. Congestion
-    /// avoidance adds `mss` bytes to cwnd whenever the credit has reached cwnd.
+    /// avoidance adds `mss` bytes to cwnd per `cwnd` bytes of credit.
     fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64;
 
     /// Whether congestion avoidance collects the credit and adds whole segments (RFC 3465 §2.1, Linux), instead of a

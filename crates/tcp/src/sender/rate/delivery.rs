@@ -19,8 +19,8 @@ pub struct RateSample {
     pub prior: u64,
     /// Total number of bytes delivered so far, including by this ACK.
     pub total: u64,
-    /// Whether the segment was sent while the sender was application-limited, so that the path may be faster than the
-    /// rate.
+    /// Whether the segment was sent while the sender was application-limited, so that the path may be faster than this
+    /// sample.
     pub app_limited: bool,
     /// Bytes in flight when the segment was sent, the segment included.
     pub in_flight: u64,

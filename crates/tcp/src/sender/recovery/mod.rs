@@ -106,8 +106,8 @@ pub trait LossRecovery: Send {
         scoreboard.mark_all_lost();
     }
 
-    /// Begins to retransmit after a timeout or another reason for go-back-N. The caller has marked segments as lost
-    /// before, at a timeout by [`LossRecovery::mark_at_timeout`].
+    /// Begins to retransmit after a timeout or another reason for go-back-N. Before this call, the caller has marked
+    /// segments as lost; at a timeout, [`LossRecovery::mark_at_timeout`] marks them.
     fn on_timeout(&mut self, scoreboard: &Scoreboard);
 
     /// Ends the current recovery or the retransmission after a timeout, because it was spurious: no outstanding data is

@@ -23,7 +23,7 @@ pub(in crate::sender) fn end_of_echo(now: Time, tick: Duration, age: Duration) -
     Time::from_nanos((echoed + 1) * tick)
 }
 
-/// Kind of the retransmission found spurious: after a timeout, or in fast recovery.
+/// Kind of a spurious repair: retransmission after a timeout, or fast recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SpuriousRepair {
     Timeout,
