@@ -141,8 +141,8 @@ impl Sender {
     #[inline(always)]
     fn update_scoreboard(&mut self, ack: &Ack<'_>, same_window: bool, log: &mut Log) -> AckSummary {
         let advanced = ack.ack > self.scoreboard.una();
-        // An ACK below SND.UNA gives no round-trip sample: the ACK may have left the receiver before a timeout or before
-        // the sender's last recovery step.
+        // An ACK below SND.UNA gives no round-trip sample: the ACK may have left the receiver before a timeout or
+        // before the sender's last recovery step.
         let is_old = ack.ack < self.scoreboard.una();
         let was_outstanding = self.scoreboard.outstanding() > 0;
         self.scoreboard.begin_ack();

@@ -81,8 +81,8 @@ pub struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Returns the state for a segment that is sent now. `begins`: nothing was outstanding before; `in_flight`: bytes in
-    /// flight, the segment included; `lost`: total number of bytes marked lost.
+    /// Returns the state for a segment that is sent now. `begins`: nothing was outstanding before; `in_flight`: bytes
+    /// in flight, the segment included; `lost`: total number of bytes marked lost.
     #[inline(always)]
     pub fn on_sent(&mut self, now: Time, begins: bool, in_flight: u64, lost: u64) -> StateAtSending {
         if begins {

@@ -97,8 +97,8 @@ impl Rates {
         scoreboard.take_losses(&mut self.lost);
     }
 
-    /// Records a sent segment that is already in the scoreboard. `in_flight` includes the segment, bytes; `mss`: payload
-    /// of a full segment, bytes.
+    /// Records a sent segment that is already in the scoreboard. `in_flight` includes the segment, bytes; `mss`:
+    /// payload of a full segment, bytes.
     #[inline(always)]
     pub(super) fn on_sent(
         &mut self,
