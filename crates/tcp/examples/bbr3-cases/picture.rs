@@ -48,7 +48,6 @@ const BYTE_LINES: [Line; 4] = [
     ("in flight", "#1a5fb4", |row| Some(row.in_flight as f64)),
 ];
 
-/// Draws a run as SVG.
 pub fn draw(heading: &str, lab: &Lab) -> String {
     let rows = lab.rows();
     let end = rows.last().map_or(1.0, |row| row.at.as_secs());

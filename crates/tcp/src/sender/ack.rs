@@ -25,7 +25,6 @@ struct AckSummary {
     /// Whether the ACK is below `una`: a later ACK has overtaken this ACK.
     is_old: bool,
     duplicate: bool,
-    /// Whether the ACK reports data that arrived twice (D-SACK).
     is_dsack: bool,
     /// Whether the ACK reports data that was outstanding at the timeout that F-RTO tests, and was sent only once.
     original: bool,

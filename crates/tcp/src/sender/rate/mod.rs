@@ -25,7 +25,6 @@ pub(super) struct Rates {
     pacer: Pacer,
     /// Rule that paces if the congestion control sets no rate.
     pacing: Option<Box<dyn Pacing>>,
-    /// Number of segments sent.
     segments: u64,
     sends_extra: bool,
     /// Reused buffer for the ranges newly marked lost.

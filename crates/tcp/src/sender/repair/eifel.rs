@@ -11,7 +11,6 @@ pub(in crate::sender) struct Echo {
     pub(in crate::sender) acked: u64,
     /// Upper bound of the sending time of the segment that filled the first hole.
     pub(in crate::sender) sent_before: Option<Time>,
-    /// Whether the ACK carries a D-SACK.
     pub(in crate::sender) is_dsack: bool,
 }
 

@@ -26,7 +26,6 @@ pub(in crate::sender) struct FrtoTest {
     selective: bool,
 }
 
-/// Result of the F-RTO test after an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::sender) enum FrtoResult {
     Undecided,
@@ -36,7 +35,6 @@ pub(in crate::sender) enum FrtoResult {
     Probed,
 }
 
-/// Permission to send during an F-RTO test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::sender) enum ProbePermission {
     Nothing,

@@ -31,7 +31,6 @@ pub(super) struct Repair {
     next_reason: Reason,
     /// Whether F-RTO is on: timeouts are tested for being spurious.
     uses_f_rto: bool,
-    /// F-RTO test in progress.
     f_rto_test: Option<Box<FrtoTest>>,
     /// State to restore if the last repair was spurious. `None` if spurious repairs are not undone.
     undo: Option<Box<Undo>>,

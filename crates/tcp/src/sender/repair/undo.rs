@@ -62,7 +62,6 @@ pub(in crate::sender) struct PreviousRtt {
 pub(in crate::sender) struct Undone {
     before: StateBefore,
     restores_whole: bool,
-    /// Upper bound of the burst after an undo that limits cwnd, bytes.
     burst: u64,
 }
 
