@@ -82,7 +82,7 @@ seams! {
         pub user_timeouts: UserTimeouts = UserTimeouts::default(),
         /// Keep-alive probes (RFC 9293 §3.8.4); `None` means no probes.
         pub keep_alive: Option<KeepAlive> = None,
-        /// Largest number of challenge ACKs in five seconds (RFC 5961 §7 suggests 10); the smallest limit is 2.
+        /// Largest number of challenge ACKs in five seconds (RFC 5961 §7 suggests 10). Values below 2 count as 2.
         pub challenges: u32 = 10,
         /// Whether the fast path handles data while no loss is detected. A test checks that `true` and `false` give the
         /// same results.

@@ -1,5 +1,5 @@
-//! Counters and events of an endpoint. Counters always count. Events are recorded only with tracing, except
-//! attributions of losses.
+//! Counters and events of an endpoint. All counters are always updated. Most events are recorded only while tracing is
+//! on; events about the cause of a loss are always recorded.
 
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
@@ -11,19 +11,19 @@ use std::collections::VecDeque;
 pub enum Reason {
     /// First retransmission of a recovery, after three duplicate ACKs or by SACK.
     FastRetransmit,
-    /// Retransmission after a partial ACK, or of a further hole in the SACK scoreboard.
+    /// Later retransmission of a recovery, after a partial ACK or for another hole in the SACK scoreboard.
     Hole,
     /// Retransmission of the first outstanding segment after the retransmission timer expired.
     Timeout,
-    /// Retransmission of data after the first outstanding segment, if the timer expired or Tahoe restarted while the
-    /// data was outstanding.
+    /// Retransmission of a segment that follows the first outstanding segment, after a timeout or after a Tahoe
+    /// restart.
     GoBackN,
     /// Rescue retransmission: the scoreboard contains no lost segment to retransmit, and no new data may be sent (RFC
     /// 6675 NextSeg rules 3 and 4).
     Rescue,
     /// Tail loss probe (RFC 8985 §7).
     TailProbe,
-    /// Probe of a zero window.
+    /// Zero-window probe (RFC 9293 §3.8.6.1).
     WindowProbe,
     /// Retransmission of a segment that was too long for the path MTU (ICMP).
     PathMtu,
@@ -64,7 +64,7 @@ pub enum Cause {
     Wireless,
 }
 
-/// Event of a trace. Offsets are absolute; the SYN is byte 0.
+/// Event of a trace. Offsets of data are absolute and start with the SYN, which is byte 0.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Event {
     /// The handshake is complete.
@@ -105,16 +105,16 @@ pub enum Event {
         /// cwnd after the reduction, bytes.
         cwnd: u64,
     },
-    /// A loss was attributed to a cause. The receiver attributes a gap in the sequence space. The sender attributes a
-    /// window of data in which a loss was repaired.
+    /// A loss was attributed to congestion or to the wireless link. At the receiver, the loss is a gap in the sequence
+    /// space. At the sender, the loss is a segment, or a window of data in which losses were repaired.
     LossClassified {
-        /// Gap (at the receiver) or window of data (at the sender).
+        /// Gap (at the receiver), or lost segment or window of data (at the sender).
         range: Range,
         /// Cause.
         cause: Cause,
     },
-    /// The receiver answered a packet with the number of ACKs that the ACK splitting chose. Occurs only if the ACK
-    /// splitting uses the uplink queue.
+    /// The receiver answered a packet with the number of ACKs that ACK splitting chose. Occurs only if the ACK
+    /// splitting mechanism uses the length of the uplink queue.
     AckSplit {
         /// Number of ACKs.
         acks: u32,

@@ -37,7 +37,7 @@
 //! sockets, bytes and real packets.
 //!
 //! # Modules
-//! A *seam* is a trait with several mechanisms, one of which a configuration selects.
+//! A *seam* is a trait that several mechanisms implement. The configuration selects one mechanism for each seam.
 //!
 //! * [`endpoint`]: handshake, teardown, and the order of outgoing segments.
 //! * [`config`]: configuration of an endpoint, and a list of the mechanisms of each seam. [`profile`]: defaults of

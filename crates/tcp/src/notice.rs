@@ -14,9 +14,9 @@ pub enum Notice {
     /// Report of a network node before the last hop. The packet with this report can be forged, so only some mechanisms
     /// of [loss discrimination](crate::sender::loss_discrimination) use the report.
     Node(NodeNotice),
-    /// Uplink queue of this host just before an arriving segment is handled ([`WantedNotices::backlog`]).
+    /// State of this host's uplink queue just before an arriving segment is handled ([`WantedNotices::backlog`]).
     Backlog(Backlog),
-    /// Uplink queue of this host just after the pure ACKs that answer the arriving segment were enqueued
+    /// State of this host's uplink queue just after the pure ACKs that answer the arriving segment were enqueued
     /// ([`WantedNotices::backlog`]).
     AcksQueued(Backlog),
     /// Counts of the peer and of this host's uplink, just before an arriving segment is handled

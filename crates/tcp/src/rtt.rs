@@ -15,13 +15,9 @@ pub struct RttEstimator {
     variation: Duration,
     base: Duration,
     latest: Duration,
-    /// Number of all samples.
     samples: u64,
-    /// Sum of all samples.
     sum: Duration,
-    /// Smallest of all samples.
     smallest: Duration,
-    /// Largest of all samples.
     largest: Duration,
     largest_rto: Duration,
 }

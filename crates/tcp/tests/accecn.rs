@@ -118,9 +118,9 @@ fn both_ends_agree_on_what_both_know() {
     }
 }
 
-/// RFC 9768, Tables 2 and 3: the SYN-ACK reports the code point with which the SYN arrived, and the ACK reports that of
-/// the SYN-ACK. Any code point but Not-ECT shows that the network has changed the code point. The sender then stops
-/// sending ECN-capable packets (§3.2.2.3).
+/// RFC 9768, Tables 2 and 3: the SYN-ACK reports the code point with which the SYN arrived, and the ACK reports the
+/// code point of the SYN-ACK. Any code point but Not-ECT shows that the network has changed the code point. The sender
+/// then stops sending ECN-capable packets (§3.2.2.3).
 #[test]
 fn the_handshake_says_how_it_came() {
     for (ecn, field) in [(Ecn::NotEct, 0b010), (Ecn::Ect1, 0b011), (Ecn::Ect0, 0b100), (Ecn::Ce, 0b110)] {

@@ -1,4 +1,5 @@
-//! Tests that every mechanism describes itself, and that congestion controls declare the properties of their sources.
+//! Tests that every mechanism describes itself, and that congestion controls declare the properties that their papers
+//! and RFCs state.
 
 use lasthop_base::{Choice, Stream};
 use lasthop_tcp::Catalogue;
@@ -61,7 +62,7 @@ fn delay_based_controls_are_those_of_their_papers() {
     }
 }
 
-/// BBR's first phase and Vivace's trials are drawn at random. Peach alone sends dummy segments.
+/// BBR and Vivace draw random numbers. Only Peach sends dummy segments.
 #[test]
 fn random_controls_and_dummies() {
     for name in ["bbr", "bbr3", "vivace"] {

@@ -92,7 +92,8 @@ fn limited_transmit_does_not_count_as_flight() {
 }
 
 /// RFC 5681 §3.1: "when a TCP sender detects segment loss using the retransmission timer and the given segment has
-/// already been retransmitted by way of the retransmission timer at least once, the value of ssthresh is held constant".
+/// already been retransmitted by way of the retransmission timer at least once, the value of ssthresh is held
+/// constant".
 #[test]
 fn a_second_timeout_of_a_segment_leaves_ssthresh() {
     for name in ["tahoe", "reno", "new_reno", "sack"] {

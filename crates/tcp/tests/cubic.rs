@@ -152,9 +152,9 @@ fn alpha_is_one_beyond_the_prior_window() {
     assert!((fast - 1.0).abs() < 0.03, "cwnd grew by {fast} segments per RTT, not by 1");
 }
 
-/// W_est grows by the acknowledged bytes, whatever `ack_counting` is (RFC 9438 §4.3). In the cubic region, cwnd grows by
-/// the credit that `ack_counting` gives to each ACK (§4.2). Each ACK covers two segments here, so counting ACKs gives half the growth of counting
-/// bytes.
+/// W_est grows by the acknowledged bytes, whatever `ack_counting` is (RFC 9438 §4.3). In the cubic region, cwnd grows
+/// by the credit that `ack_counting` gives to each ACK (§4.2). Each ACK covers two segments here, so a sender that
+/// counts ACKs grows half as fast as a sender that counts bytes.
 #[test]
 fn delayed_acks_count_what_they_cover() {
     let gain = |name: &str, friendly: bool, rtt_ms: u64| {

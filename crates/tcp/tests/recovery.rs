@@ -290,7 +290,7 @@ fn the_rescue_retransmission_happens_once() {
     script.run([Write(8000), News(1, 8), Sack(1, &[(2, 5)]), Again(1), Sack(1, &[(2, 7)]), Nothing]);
 }
 
-/// A loss above RecoveryPoint begins a new recovery after the current one, and halves cwnd again.
+/// A loss above RecoveryPoint begins a new recovery after the current recovery, and halves cwnd again.
 #[test]
 fn a_loss_behind_recovery_point_is_a_new_one() {
     let mut script = windowed("sack", 8);

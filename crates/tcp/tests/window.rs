@@ -302,7 +302,7 @@ fn a_read_tells_what_the_field_can_say() {
     assert_eq!(advertised, [(5500, less(42)), (3000, less(23)), (500, less(3))]);
 }
 
-/// A peer that has used up a small window waits for more. The window that reading opens is therefore advertised at
+/// A peer that has used up a small window must stop sending. The window that reading opens is therefore advertised at
 /// once, not with the delayed ACK.
 #[test]
 fn a_read_frees_a_peer_that_waits() {

@@ -1,8 +1,8 @@
 //! Runs the 22 example test cases of draft-ietf-ccwg-bbr on nine paths each, and prints the table of
 //! `docs/development/validation/bbr3-draft.md`.
 //!
-//! With a folder as argument, it also draws rate, bytes in flight and state over time for the middle path of each case:
-//! `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr`
+//! With a folder as argument, the program also draws rate, bytes in flight and state over time for the middle path of
+//! each case: `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr`
 
 #[path = "../../tests/bbr3/cases/mod.rs"]
 mod cases;
@@ -83,7 +83,7 @@ pub fn main() {
     }
 }
 
-/// Adds `path` to the line for the reason `why`. Adds such a line if there is none.
+/// Appends `path` to the line that lists the paths for the reason `why`. Creates this line if it does not exist.
 fn note(lines: &mut Vec<String>, why: &str, path: &str) {
     let known = lines.iter_mut().find(|line| line.starts_with(&format!("* {why}")));
     match known {

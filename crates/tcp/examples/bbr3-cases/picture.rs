@@ -15,7 +15,6 @@ const HEIGHT: f64 = 412.0;
 /// Largest number of time steps drawn.
 const STEPS: usize = 320;
 
-/// Formats a rate.
 pub fn rate(bps: f64) -> String {
     if bps < 1e6 { format!("{:.0} kbit/s", bps / 1e3) } else { format!("{:.0} Mbit/s", bps / 1e6) }
 }
@@ -49,7 +48,6 @@ const BYTE_LINES: [Line; 4] = [
     ("in flight", "#1a5fb4", |row| Some(row.in_flight as f64)),
 ];
 
-/// Draws a run as SVG.
 pub fn draw(heading: &str, lab: &Lab) -> String {
     let rows = lab.rows();
     let end = rows.last().map_or(1.0, |row| row.at.as_secs());

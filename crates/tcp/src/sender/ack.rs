@@ -1,8 +1,8 @@
 //! Effects of an ACK, in the order of the RFCs.
 //!
-//! The compiler makes three functions from the generic [`Sender::apply_ack`], one of them without its two flags. With
-//! `FAST_PATH`, no outstanding segment is lost, SACKed or retransmitted, so the code for loss recovery is left out.
-//! With `UNOBSERVED`, observers and rate samples are left out as well, and the ACK covers exactly the first segment.
+//! The generic [`Sender::apply_ack`] is compiled into three variants, which two flags select. With `FAST_PATH`, no
+//! outstanding segment is lost, SACKed or retransmitted, so the variant omits loss recovery. With `UNOBSERVED`, the
+//! variant also omits observers and rate samples, and the ACK covers exactly the first outstanding segment.
 
 use super::congestion::{AckEvent, LossPhase, Recovered};
 use super::loss_discrimination::{AckHint, RttSample};
@@ -25,7 +25,6 @@ struct AckSummary {
     /// Whether the ACK is below `una`: a later ACK has overtaken this ACK.
     is_old: bool,
     duplicate: bool,
-    /// Whether the ACK reports data that arrived twice (D-SACK).
     is_dsack: bool,
     /// Whether the ACK reports data that was outstanding at the timeout that F-RTO tests, and was sent only once.
     original: bool,
@@ -36,7 +35,8 @@ struct AckSummary {
 
 struct RecoveryOutcome {
     step: RecoveryStep,
-    /// Last step of the ACK. Differs from `step` if the ACK ends a recovery and its SACK blocks begin another.
+    /// Last recovery step that the ACK caused. Differs from `step` if the ACK ends one recovery and the SACK blocks of
+    /// this ACK begin another recovery.
     entered: RecoveryStep,
     lost: u64,
 }
@@ -96,8 +96,8 @@ impl Sender {
         self.advance(now, *ack, log);
     }
 
-    /// Handles an ACK that advances `una` on the fast path. The usual ACK covers exactly the first segment, and no
-    /// observer is present.
+    /// Handles an ACK that advances `una` on the fast path. The common case is fastest: the ACK covers exactly the
+    /// first segment, and no observer is present.
     #[inline(always)]
     pub(crate) fn advance(&mut self, now: Time, ack: Ack<'_>, log: &mut Log) {
         let Ack { stamps, tick, marked, .. } = ack;
@@ -112,8 +112,8 @@ impl Sender {
         self.apply_ack::<true, true>(now, &ack, &AckSummary::new_data(acked), log);
     }
 
-    /// Does the work of [`Sender::advance`] if the ACK covers other than one segment, or if there are observers. Takes
-    /// only the fields of the ACK that are read here, to avoid copying the whole ACK.
+    /// Variant of [`Sender::advance`] for senders with observers, and for ACKs that do not cover exactly one segment.
+    /// Takes only the fields of the ACK that this function reads, to avoid copying the whole ACK.
     #[inline(never)]
     fn advance_general(
         &mut self,
@@ -129,8 +129,8 @@ impl Sender {
         self.apply_ack::<true, false>(now, &ack, &AckSummary::new_data(acked), log);
     }
 
-    /// Handles the ACK of a zero-window probe's byte. The scoreboard records the byte as sent only now, and as a
-    /// retransmission, because several probes may have carried it.
+    /// Handles the ACK of a zero-window probe's byte. The scoreboard records the byte as sent only now. The record is a
+    /// retransmission, because several probes may have carried the byte.
     fn on_window_probe_acknowledged(&mut self, now: Time) {
         let start = self.scoreboard.nxt();
         self.scoreboard.record_new(1, now);
@@ -140,8 +140,8 @@ impl Sender {
     #[inline(always)]
     fn update_scoreboard(&mut self, ack: &Ack<'_>, same_window: bool, log: &mut Log) -> AckSummary {
         let advanced = ack.ack > self.scoreboard.una();
-        // An ACK below SND.UNA gives no round-trip sample: the ACK may have left the receiver before a timeout or before
-        // the sender's last recovery step.
+        // An ACK below SND.UNA gives no round-trip sample: the ACK may have left the receiver before a timeout or
+        // before the sender's last recovery step.
         let is_old = ack.ack < self.scoreboard.una();
         let was_outstanding = self.scoreboard.outstanding() > 0;
         self.scoreboard.begin_ack();
@@ -179,7 +179,7 @@ impl Sender {
         self.repair.on_dsack();
     }
 
-    /// Applies the consequences of an ACK. The start of this file explains `FAST_PATH` and `UNOBSERVED`.
+    /// Applies the consequences of an ACK. The module documentation explains `FAST_PATH` and `UNOBSERVED`.
     #[inline(always)]
     fn apply_ack<const FAST_PATH: bool, const UNOBSERVED: bool>(
         &mut self,

@@ -4,7 +4,7 @@ use lasthop_base::{Duration, Time};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
-    /// Start of the idle time: sending time of the last acknowledged data, set when no data is outstanding.
+    /// Start of the idle time: time at which the last acknowledged data was sent. Set when no data is outstanding.
     since: Time,
     /// Restart window, bytes; [`CWND_STAYS`] if cwnd does not restart after idle.
     window: u64,

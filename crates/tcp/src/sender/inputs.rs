@@ -18,7 +18,6 @@ impl Sender {
         self.application.finish();
     }
 
-    /// Sets Nagle's algorithm (RFC 9293 §3.7.4).
     pub(crate) fn set_nagle(&mut self, nagle: bool) {
         self.application.set_nagle(nagle);
     }

@@ -1,5 +1,6 @@
-//! Time in which cwnd, the receiver's window or the application limits a sender. Linux reports similar times in
-//! `tcp_info` (`tcp_chrono`: `tcpi_busy_time`, `tcpi_rwnd_limited`), but does not separate cwnd from the application.
+//! Time for which cwnd, the receiver's window or the application limits a sender. Linux reports similar times in
+//! `tcp_info` (`tcpi_busy_time`, `tcpi_rwnd_limited`), but does not distinguish limits by cwnd from limits by the
+//! application.
 //!
 //! A limit lasts until another limit stops the sender. If both windows are full, cwnd counts as the limit, as in Linux.
 
@@ -28,7 +29,7 @@ pub struct Limited {
 }
 
 impl Limited {
-    /// Times since the earlier reading `before`.
+    /// Increase of each time since the earlier times `before`.
     pub fn since(&self, before: &Limited) -> Limited {
         Limited {
             application: self.application.saturating_sub(before.application),

@@ -4,13 +4,13 @@
 //! 1. Segments that recovery sends regardless of the window, such as the fast retransmission.
 //! 2. Retransmissions, then new data, as `cwnd - in_flight` permits. New data must also fit the receiver's window.
 //!
-//! Recovery does not inflate cwnd by duplicate ACKs. Instead, `in_flight` is the recovery mechanism's estimate of the
+//! Duplicate ACKs do not inflate cwnd during recovery. Instead, `in_flight` is the recovery mechanism's estimate of the
 //! data in the network (`pipe` of RFC 6675). The first signal of congestion (loss or ECN mark) in a window of data
 //! reduces cwnd. Further signals for the same window of data do not.
 //!
 //! Components, each of which owns its state:
 //! * `window`: cwnd; `reductions`: window reductions; `usage`: window validation; `idle`: restart after idle;
-//! * `repair`: retransmissions, and the undo of spurious ones; `tail`: tail loss probe;
+//! * `repair`: retransmissions, and the undo of spurious retransmissions; `tail`: tail loss probe;
 //! * `timer`; `user_timeout`: R1 and R2; `persist`: zero-window probes;
 //! * `application`: data to send; `peer`: the receiver's window; `limit`: time per sending limit;
 //! * `rate`: rate samples and pacing; `scoreboard`: outstanding data.
@@ -82,8 +82,8 @@ use window::CongestionWindow;
 
 /// The sending half of an endpoint. Positions in the byte stream are 64-bit offsets that never wrap; the SYN is byte 0.
 ///
-/// Fields are ordered for the CPU cache, by the code that uses them: losses, outstanding data, each segment and ACK,
-/// new ACKs, repairs, rare state.
+/// Fields that the same code uses are adjacent, to save CPU cache lines. Fields for each segment and each ACK come
+/// first; rarely used fields come last.
 #[repr(C, align(64))]
 pub struct Sender {
     mss: u64,
@@ -105,7 +105,7 @@ pub struct Sender {
     current_limit: Option<Limit>,
     /// Whether the next new segment carries CWR (RFC 3168 §6.1.2).
     needs_cwr: bool,
-    /// `None`: `congestion` needs no rate samples, and nothing is paced.
+    /// Rate samples and pacing. `None` if congestion control needs no rate samples and nothing is paced.
     rates: Option<Box<Rates>>,
     application: Application,
     timer: Timer,

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     /// RFC 9293 §3.10.7.4: an older segment (offset 9 after 10) does not update SND.WND. A segment with the same offset
-    /// does.
+    /// does update SND.WND.
     #[test]
     fn an_older_segment_tells_no_window() {
         let mut peer = Peer::closed_at(1);

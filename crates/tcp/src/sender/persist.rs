@@ -62,7 +62,8 @@ impl Persist {
         self.probes
     }
 
-    /// Whether the persist timer has expired, so that a probe or data that fits the window is due. Clears this state.
+    /// Whether the persist timer has expired, so that the sender must send a probe, or data if the window permits.
+    /// Clears the flag that this function returns.
     pub(super) fn take_due(&mut self) -> bool {
         std::mem::take(&mut self.is_due)
     }
@@ -81,7 +82,7 @@ impl Persist {
     }
 
     /// Handles an expiry of the persist timer, which is not a loss. `heard_at`: time of the peer's last segment;
-    /// `waits`: new data is not yet sent.
+    /// `waits`: whether new data waits for the receiver's window.
     pub(super) fn expire(&mut self, now: Time, heard_at: Time, waits: bool, limit: &UserTimeout) -> Expiry {
         if heard_at >= self.probed_at {
             self.unanswered_since = Time::NEVER;

@@ -1,8 +1,9 @@
 //! Choice of the next segment to send. The file `sent.rs` holds the effects of sending.
 //!
-//! On the fast path only the two windows, cwnd and the receiver's window, decide. Otherwise the order is: segments sent
-//! regardless of the windows, then retransmissions and new data that the windows permit, then a rescue retransmission.
-//! [`Sender::may_send_more`] checks the same conditions without sending, to save polls that would return nothing.
+//! On the fast path, only cwnd and the receiver's window limit sending. Otherwise segments are sent in this order:
+//! segments that ignore both windows, then retransmissions and new data that the windows permit, then a rescue
+//! retransmission. [`Sender::may_send_more`] checks the same conditions without sending, to save polls that would
+//! return nothing.
 
 use super::recovery::LastResort;
 use super::repair::ProbePermission;
@@ -14,7 +15,7 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 use std::ops::ControlFlow;
 
-/// A full segment of new data that is not the last one.
+/// A full segment of new data that is followed by more data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FullSegment {
     pub(crate) range: Range,
@@ -101,7 +102,8 @@ impl Sender {
         true
     }
 
-    /// Whether the data fills a segment and more than a FIN follows. A FIN alone would be part of the full segment.
+    /// Whether the unsent data fills a segment and more than a FIN follows. A FIN alone would be sent in the full
+    /// segment.
     #[inline(always)]
     fn has_full(&self) -> bool {
         self.scoreboard.nxt() + self.full_payload + 1 < self.application.end()
@@ -237,7 +239,7 @@ impl Sender {
     #[inline(always)]
     fn next_by_windows<const FAST_PATH: bool>(&mut self, room: u64) -> Result<NextSegment, Limit> {
         if !FAST_PATH && let Some(range) = self.repair.next_retransmission(&mut self.scoreboard) {
-            // The FIN of a retransmission needs no room in the window, as in `next_new`.
+            // The FIN of a retransmission needs no room in the window.
             let fin = u64::from(self.application.ends_with(range));
             return if room < range.len() - fin {
                 Err(Limit::Congestion)
@@ -288,7 +290,7 @@ impl Sender {
     }
 
     /// Handles new data that waits for the receiver's window while no data is outstanding. Sends a zero-window probe if
-    /// one is due, otherwise starts the persist timer.
+    /// a probe is due, otherwise starts the persist timer.
     fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if !self.has_new_data() {
             return None;

@@ -10,19 +10,20 @@ use lasthop_base::{Duration, Time};
 
 #[repr(C)]
 pub(super) struct Reductions {
-    /// Rule of a gradual reduction (PRR). `None`: cwnd falls at once.
+    /// Rule of a gradual reduction (PRR). `None`: a reduction lowers cwnd to its target at once.
     rule: Option<Box<dyn Reduction>>,
     /// Limit on the bytes in flight during a recovery or during a reduction by a mark; otherwise [`NO_ALLOWANCE`].
     allowance: u64,
     /// Total number of bytes marked lost up to the last ACK.
     lost_known: u64,
     lost_by_ack: u64,
-    /// Offset below which data is covered by the last reduction. Signals about such data do not reduce cwnd again.
+    /// Offset after the data that the last reduction covers. Losses and marks below this offset do not reduce cwnd
+    /// again.
     until: u64,
-    /// State of a reduction by a mark; the reduction lasts until `until` is acknowledged.
+    /// State of a reduction by an ECN mark. The reduction lasts until all data below `until` is acknowledged.
     ecn_reduction: Option<EcnReduction>,
-    /// Whether the current recovery is judged non-congestive. Such a recovery leaves cwnd unchanged at its begin and at
-    /// its end.
+    /// Whether loss discrimination has attributed the current recovery to the wireless link, so that cwnd stays
+    /// unchanged.
     is_non_congestive: bool,
     /// Whether new data waits for the timer if ECE arrives while cwnd is one segment (RFC 3168 §6.1.2).
     may_hold: bool,
@@ -124,7 +125,7 @@ impl Reductions {
         }
     }
 
-    /// Ends a reduction by a mark, because a reduction by a loss or a timeout replaces it.
+    /// Ends a reduction that an ECN mark caused, because a loss or a timeout reduces cwnd now.
     pub(super) fn end_ecn_reduction(&mut self) {
         self.ecn_reduction = None;
     }
@@ -143,7 +144,7 @@ impl Reductions {
         std::mem::take(&mut self.is_non_congestive)
     }
 
-    /// Permits the next signal about data at or above offset `una` to reduce cwnd.
+    /// Permits the next loss or mark of data at or above offset `una` to reduce cwnd.
     pub(super) fn allow_from(&mut self, una: u64) {
         self.until = una;
     }
@@ -153,8 +154,8 @@ impl Reductions {
         una >= self.until
     }
 
-    /// Records the state at the begin of a recovery, for loss discrimination. If Reno enters a further recovery for the
-    /// same window of data (`anew`), cwnd and ssthresh of the first recovery stay.
+    /// Records the state at the begin of a recovery, for loss discrimination. If Reno enters a second recovery for the
+    /// same window of data (`anew`), the recorded cwnd and ssthresh remain those of the first recovery.
     pub(super) fn note_entry(&mut self, level: Level, outstanding: Range, anew: bool) {
         let first = self.entered.as_ref().filter(|_| anew);
         let before = first.map_or(level, |first| first.0);
@@ -223,8 +224,8 @@ impl Reductions {
         self.rule = Some(rule);
     }
 
-    /// Returns DeliveredData (RFC 9937 §6). Without SACK a duplicate ACK counts as one segment, and later cumulative
-    /// ACKs count that much less.
+    /// Returns DeliveredData (RFC 9937 §6). Without SACK, each duplicate ACK counts as one segment; later cumulative
+    /// ACKs subtract the bytes that were counted this way.
     fn delivered(&mut self, news: &AckNews, delivered: u64, uses_sack: bool) -> u64 {
         if uses_sack {
             return delivered;

@@ -114,7 +114,7 @@ impl Sender {
         discriminator.on_entered(outstanding.end);
     }
 
-    /// Asks loss discrimination at the end of a recovery whether the window reduction stays or is undone.
+    /// Returns whether a window reduction is kept or undone at the end of a recovery, as loss discrimination decides.
     fn review(&mut self, now: Time, log: &mut Log) -> Recovered {
         let from = self.level();
         let entered = self.reductions.entry();
@@ -130,7 +130,8 @@ impl Sender {
         }
     }
 
-    /// Records whether a loss was congestion or wireless. A mark on the third duplicate ACK means congestion.
+    /// Records the cause of a loss: congestion if the third duplicate ACK echoes a mark (`marked`), otherwise the
+    /// wireless link.
     fn classify_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
         if let (true, Some(range)) = (self.window.control().nature().judges_by_mark, self.scoreboard.first())
         {
@@ -215,7 +216,7 @@ impl Sender {
     }
 
     /// Adds a round-trip sample. The first new sample after a spurious timeout also raises the RTO, to prevent another
-    /// one (RFC 4015 §3).
+    /// spurious timeout (RFC 4015 §3).
     pub(super) fn sample_rtt(&mut self, rtt: Duration) {
         self.rtt.sample(&self.config.rto, rtt);
         if let Some(previous_rtt) = self.repair.take_previous_rtt(self.scoreboard.una()) {

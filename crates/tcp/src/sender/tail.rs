@@ -1,6 +1,6 @@
 //! Tail loss probe (RFC 8985 §7). The loss of a flight's last segments causes no duplicate ACKs, because no later
-//! segment follows. The probe makes the receiver send an ACK that reveals the loss. New data serves as the probe, or a
-//! retransmission of the last segment.
+//! segment follows. The probe makes the receiver send an ACK that reveals the loss. The probe is new data if any may be
+//! sent, otherwise a retransmission of the last segment.
 
 use lasthop_base::{Duration, Time};
 
@@ -98,8 +98,8 @@ impl TailLossProbe {
         has_repaired
     }
 
-    /// Cancels the probe. After a timeout or after the begin of a recovery, the ACK of the probe no longer shows what
-    /// the probe repaired.
+    /// Cancels the probe after a timeout or when a recovery begins, because the ACK of the probe then no longer shows
+    /// whether the probe repaired a loss.
     pub(super) fn cancel(&mut self) {
         if self.is_on() {
             self.0 = ProbeState::Idle { expires: Time::NEVER };

@@ -2,7 +2,6 @@
 
 use lasthop_base::Time;
 
-/// Purpose of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TimerKind {
     /// Retransmission of the oldest outstanding data.
@@ -11,8 +10,7 @@ pub(super) enum TimerKind {
     Probe,
     /// Probe of a closed window while no data is outstanding (RFC 9293 §3.8.6.1).
     Persist,
-    /// End of the delay of new data after an ECN mark at a cwnd of one segment (RFC 3168 §6.1.2). No data is
-    /// outstanding.
+    /// Delay of new data after an ECN mark at a cwnd of one segment (RFC 3168 §6.1.2). No data is outstanding.
     Hold,
 }
 
@@ -23,9 +21,8 @@ pub(super) struct Timer {
     /// Earlier time of `detection_at` and `departure_at`.
     others: Time,
     kind: TimerKind,
-    /// Whether the earliest deadline may have moved forward since [`Timer::note_read`].
+    /// Whether the earliest deadline may have become earlier since [`Timer::note_read`].
     sooner: bool,
-    /// Time of the next loss detection.
     detection_at: Time,
     /// Time at which the next paced packet may be sent.
     departure_at: Time,
@@ -150,7 +147,6 @@ mod tests {
         assert_eq!(timer.next(), Time::NEVER);
     }
 
-    /// An earlier deadline is reported; a later deadline is not.
     #[test]
     fn earlier_deadlines_are_reported() {
         let at = |secs| Time::ZERO + Duration::from_secs(secs);

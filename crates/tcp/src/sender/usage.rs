@@ -36,7 +36,7 @@ impl Usage {
             .then(|| Box::new(Usage { max_outstanding: MaxOutstanding::default(), pipe_ack }))
     }
 
-    /// Whether the sender has not used enough of cwnd, so that cwnd must not grow by this ACK. `acked`: bytes that the
+    /// Whether the sender has not used enough of cwnd, so that this ACK must not increase cwnd. `acked`: bytes that the
     /// ACK newly acknowledges, already removed from `scoreboard`; `full`: payload of a full segment, bytes.
     pub(super) fn leaves_unused(
         &mut self,

@@ -54,7 +54,6 @@ impl UserTimeout {
         self.abort_after = limit.unwrap_or(Duration::MAX);
     }
 
-    /// Whether the data at `una` has reached R1.
     pub(super) fn has_reached_r1(&self, una: u64) -> bool {
         una == self.stall.una && self.stall.expiries >= self.r1_expiries
     }

@@ -95,13 +95,13 @@ impl Sender {
         self.has_fast_path
     }
 
-    /// Highest acceptable ACK. The byte of a zero-window probe may be acknowledged, although the scoreboard counts it
-    /// as sent only then.
+    /// Highest acceptable ACK number. Includes the byte of a zero-window probe, which the scoreboard counts as sent
+    /// only when the byte is acknowledged.
     pub(crate) fn may_acknowledge(&self) -> u64 {
         self.scoreboard.nxt() + u64::from(self.persist.has_probed() && self.has_new_data())
     }
 
-    /// Oldest acceptable ACK (RFC 5961 §5).
+    /// Lowest acceptable ACK number (RFC 5961 §5).
     pub(crate) fn oldest_ack(&self) -> u64 {
         self.scoreboard.una().saturating_sub(self.peer.largest_window())
     }
@@ -110,20 +110,20 @@ impl Sender {
         self.repair.recovery().uses_sack()
     }
 
-    /// Whether a mechanism judges losses as congestion or wireless, after their repair or by marks, so that these
-    /// judgements are counted.
+    /// Whether a mechanism attributes losses to congestion or to the wireless link. If so, the attributions are
+    /// counted.
     pub fn discriminates_losses(&self) -> bool {
         self.discriminator.as_ref().is_some_and(|discriminator| discriminator.discriminates_losses())
             || self.discriminates_each_loss()
     }
 
-    /// Whether ECN echoes on duplicate ACKs show that a loss is congestion; without echoes the loss counts as a random
-    /// error.
+    /// Whether ECN echoes on duplicate ACKs decide the cause of a loss: congestion if the echo is set, otherwise a
+    /// random error.
     pub fn judges_by_mark(&self) -> bool {
         self.window.control().nature().judges_by_mark
     }
 
-    /// Whether each lost segment is judged congestion or wireless as soon as the loss is detected.
+    /// Whether each loss is attributed to congestion or to the wireless link as soon as the loss is detected.
     pub fn discriminates_each_loss(&self) -> bool {
         self.judges_by_mark()
             || self

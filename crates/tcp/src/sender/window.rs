@@ -78,7 +78,7 @@ impl CongestionWindow {
         self.cwnd = self.control.window();
     }
 
-    /// Passes an ACK to congestion control. Does not watch slow start.
+    /// Passes an ACK to congestion control, but not to the slow-start exit.
     #[inline(always)]
     pub fn grow(&mut self, event: &AckEvent) {
         self.cwnd = self.control.window_after(event, &mut *self.ack_counting);
@@ -151,8 +151,8 @@ impl CongestionWindow {
         self.control.on_lost(now, lost);
     }
 
-    /// Reduces the window because of a loss. The caller must call [`CongestionWindow::update_cwnd`] afterwards, as after all
-    /// following methods but [`CongestionWindow::on_idle`].
+    /// Reduces the window because of a loss. The caller must then call [`CongestionWindow::update_cwnd`]; the same
+    /// holds for all methods below except [`CongestionWindow::on_idle`].
     pub fn on_loss(&mut self, loss: &LossEvent) {
         self.control.on_loss(loss);
     }
@@ -162,7 +162,7 @@ impl CongestionWindow {
         self.control.on_restart(loss);
     }
 
-    /// Passes a timeout. `first`: whether the timeout is the first for the data.
+    /// Handles a timeout. `first`: whether this is the first timeout of the outstanding data.
     pub fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         self.control.on_timeout(loss, first);
         if let Some(watch) = &mut self.slow_start {
@@ -180,7 +180,7 @@ impl CongestionWindow {
         self.control.on_segment(mss);
     }
 
-    /// Limits the window after a segment that was late, not lost.
+    /// Limits the window when a segment suspected lost turns out to be reordered.
     pub fn on_reordered(&mut self, to: Level) {
         self.control.on_reordered(to);
     }

@@ -53,7 +53,6 @@ pub struct Pipe {
     pub forge: f64,
 }
 
-/// Names of all mechanisms in a list.
 pub fn names<B: ?Sized>(list: &'static [Mechanism<B>]) -> Vec<&'static str> {
     list.iter().map(|mechanism| mechanism.info.name).collect()
 }

@@ -1,5 +1,5 @@
-//! Script of a test: drives one endpoint by named steps and acts as its peer. Segments have 1000 bytes and are numbered
-//! from 1.
+//! Test script: drives one endpoint step by step and plays the role of the endpoint's peer. Segments have 1000 bytes
+//! and are numbered from 1.
 //!
 //! Initial sequence numbers are just below 2^32, so that they wrap in every script.
 
@@ -184,7 +184,7 @@ impl Script {
     }
 
     /// Returns a sender as [`Script::sender`] does, after slow start has increased cwnd from 1 to `window` segments, a
-    /// power of two. A full cwnd is outstanding, and its first segment now has number 1.
+    /// power of two. A full cwnd is outstanding, and the first of these segments now has number 1.
     pub fn with_window(config: Config, window: u64) -> Script {
         let mut script = Script::sender(config);
         let mut sent = 1;

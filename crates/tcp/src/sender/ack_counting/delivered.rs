@@ -1,5 +1,5 @@
-//! Credit for delivered segments, as in Linux: segments that the ACK number covers completely, and segments that the ACK's
-//! SACK blocks newly report. The ACK that ends a recovery also earns credit.
+//! Credit for delivered segments, as in Linux. An ACK earns credit for each segment that the ACK number covers
+//! completely or that a SACK block newly reports. The ACK that ends a recovery also earns credit.
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;

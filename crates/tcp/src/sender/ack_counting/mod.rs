@@ -15,7 +15,7 @@ use lasthop_base::{Mechanism, Values};
 /// Phase of the growth of cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
-    /// Slow start that no timeout has begun: cwnd is below ssthresh.
+    /// Slow start that did not begin with a timeout: cwnd is below ssthresh.
     SlowStart,
     /// Slow start after a timeout, until all data outstanding at the timeout is acknowledged.
     AfterTimeout,
@@ -26,7 +26,7 @@ pub enum Regime {
 /// Rule for the credit that ACKs give to the growth of cwnd.
 pub trait AckCounting: Send {
     /// Returns the credit for an ACK that advances SND.UNA, bytes. Slow start adds the credit to cwnd. Congestion
-    /// avoidance adds `mss` bytes to cwnd for each cwnd of credit.
+    /// avoidance adds `mss` bytes to cwnd per `cwnd` bytes of credit.
     fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64;
 
     /// Whether congestion avoidance collects the credit and adds whole segments (RFC 3465 §2.1, Linux), instead of a

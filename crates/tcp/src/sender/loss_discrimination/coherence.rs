@@ -3,9 +3,9 @@
 //! a congestion loss would be marked.
 //!
 //! # Our choices
-//! The mechanism is known from abstracts and from memory. The ACKs around the loss are the last ACKs before the
-//! duplicate ACKs, and the duplicate ACKs themselves. The receiver repeats an echo for a round trip, until CWR arrives,
-//! so the rule is coarse. If the bottleneck does not mark, every congestion loss counts as wireless.
+//! Source: abstracts and memory, not the paper itself. The ACKs around the loss are the last ACKs before the duplicate
+//! ACKs, and the duplicate ACKs themselves. The receiver repeats an echo for a round trip, until CWR arrives, so the
+//! rule is coarse. If the bottleneck does not mark, every congestion loss counts as wireless.
 
 use super::{AckHint, Build, Cause, LossDiscriminator};
 use crate::ranges::Range;

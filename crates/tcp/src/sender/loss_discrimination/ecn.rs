@@ -3,9 +3,9 @@
 //! has occurred". Without an echo the loss counts as corruption, so the segment is retransmitted and cwnd stays.
 //!
 //! # Our choices
-//! The mechanism is known from huang's sentence and the abstract. If a recovery begins with fewer than three duplicate
-//! ACKs, a loss is congestion only if each of these ACKs has an echo. Marks always reduce cwnd (RFC 3168). A timeout
-//! counts as congestion.
+//! Source: the sentence above and the abstract, not the paper itself. If a recovery begins with fewer than three
+//! duplicate ACKs, the loss is congestion only if each of these ACKs has an echo. Marks always reduce cwnd (RFC 3168).
+//! A timeout counts as congestion.
 //!
 //! # Limits
 //! If the bottleneck drops without marking, congestion losses count as corruption. The receiver sends ECE until CWR
@@ -38,7 +38,7 @@ struct Ecn {
     needed: u32,
     /// Number of duplicate ACKs since the last new ACK.
     duplicates: u32,
-    /// Number of these duplicate ACKs that echo a mark.
+    /// Number of duplicate ACKs since the last new ACK that echo a mark.
     marked: u32,
 }
 
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(verdict(3, &[false, true, true]), Some(Cause::Wireless));
         assert_eq!(verdict(3, &[false; 3]), Some(Cause::Wireless));
         assert_eq!(verdict(1, &[false, false, true]), Some(Cause::Congestion));
-        // A recovery that begins at the first duplicate ACK: its echo alone means congestion.
+        // If recovery begins at the first duplicate ACK, the echo on this ACK alone means congestion.
         assert_eq!(verdict(3, &[true]), Some(Cause::Congestion));
     }
 }

@@ -3,8 +3,8 @@
 //! `loss_discrimination` mechanism `hack` sends the reports.
 //!
 //! # Our choices
-//! The mechanism is known from the abstract and from memory. A recovery that a damaged segment causes keeps cwnd and
-//! does not retransmit the segment a second time. The loss of the retransmission is detected as usual.
+//! Source: the paper's abstract and memory. A recovery that a damaged segment causes keeps cwnd and does not retransmit
+//! the segment a second time. The loss of the retransmission is detected as usual.
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::{Range, RangeSet};

@@ -3,10 +3,10 @@
 //! link has lost it.
 //!
 //! # Our choices
-//! The mechanism is known from two sentences in huang and from memory. After a wireless loss, recovery repairs the loss
-//! and cwnd stays. The first timeout of a segment that has reached the last hop also counts as wireless. If a notice is
-//! lost, the loss counts as congestion. A retransmitted segment counts as not having reached the last hop, because a
-//! notice does not show which copy has reached it.
+//! Source: two sentences in huang, and memory. After a wireless loss, recovery repairs the loss and cwnd stays. The
+//! first timeout of a segment that has reached the last hop also counts as wireless. If a notice is lost, the loss
+//! counts as congestion. A retransmitted segment counts as not having reached the last hop, because a notice does not
+//! show which copy has reached it.
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::{Range, RangeSet};

@@ -1,8 +1,9 @@
 //! Loss discrimination at the sender.
 //!
-//! [`LossDiscriminator::on_loss`] judges a loss when fast recovery begins. If the cause is wireless, recovery repairs
-//! the loss, and cwnd and ssthresh stay. [`LossDiscriminator::review`] judges the loss at the end of a recovery that
-//! has reduced cwnd. If the cause is wireless, cwnd is restored. The other methods receive hints from ACKs and nodes.
+//! [`LossDiscriminator::on_loss`] returns the cause of a loss when fast recovery begins. If the cause is wireless,
+//! recovery repairs the loss, and cwnd and ssthresh stay. [`LossDiscriminator::review`] returns the cause at the end of
+//! a recovery that has reduced cwnd. If the cause is wireless, cwnd is restored. The other methods receive hints from
+//! ACKs and nodes.
 
 mod always;
 mod coherence;
@@ -39,33 +40,33 @@ pub trait LossDiscriminator: Send {
         Priority::Normal
     }
 
-    /// Handles a duplicate ACK, or a new ACK off the fast path. Returns `true` if the first outstanding segment is
-    /// certainly lost.
+    /// Handles a duplicate ACK, or a new ACK that the slow path handles. Returns `true` if the first outstanding
+    /// segment is certainly lost.
     fn on_ack(&mut self, ack: &AckHint) -> bool {
         let _ = ack;
         false
     }
 
     /// Handles a round-trip sample, before the ACK has any other effect. Called only if
-    /// [`LossDiscriminator::needs_rtt_samples`].
+    /// [`LossDiscriminator::needs_rtt_samples`] returns `true`.
     fn on_rtt_sample(&mut self, sample: &RttSample) {
         let _ = sample;
     }
 
-    /// Judges the loss that begins fast recovery. `None`: the sender reduces cwnd now and calls
+    /// Returns the cause of the loss that begins fast recovery. `None`: the sender reduces cwnd now and calls
     /// [review](LossDiscriminator::review) at the end of the recovery.
     fn on_loss(&mut self, lost: Range) -> Option<Cause> {
         let _ = lost;
         None
     }
 
-    /// Handles the begin of a fast recovery that reduces cwnd until [review](LossDiscriminator::review). `recover`:
-    /// offset after the last outstanding byte.
+    /// Handles the begin of a fast recovery that reduces cwnd. At its end, [review](LossDiscriminator::review) may
+    /// restore cwnd. `recover`: offset after the last outstanding byte.
     fn on_entered(&mut self, recover: u64) {
         let _ = recover;
     }
 
-    /// Judges the losses of the recovery that ends now. [`Cause::Wireless`] restores cwnd.
+    /// Returns the cause of all losses of the recovery that ends now. [`Cause::Wireless`] restores cwnd.
     fn review(&mut self) -> Cause {
         Cause::Congestion
     }
@@ -100,7 +101,7 @@ pub trait LossDiscriminator: Send {
         false
     }
 
-    /// Whether the mechanism judges losses at all, so that its judgements are counted.
+    /// Whether the mechanism attributes losses to causes. If so, the attributions are counted.
     fn discriminates_losses(&self) -> bool {
         true
     }
@@ -110,8 +111,8 @@ pub trait LossDiscriminator: Send {
         false
     }
 
-    /// Whether the sender calls [`LossDiscriminator::on_rtt_sample`]. The answer must not change: the sender asks only
-    /// once.
+    /// Whether the sender calls [`LossDiscriminator::on_rtt_sample`]. The result must be constant, because the sender
+    /// reads it only once.
     fn needs_rtt_samples(&self) -> bool {
         false
     }
@@ -122,7 +123,7 @@ pub trait LossDiscriminator: Send {
     }
 }
 
-/// A duplicate ACK, or a new ACK off the fast path, such as during recovery.
+/// A duplicate ACK, or a new ACK that the slow path handles, such as during recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckHint {
     /// Arrival time of the ACK.

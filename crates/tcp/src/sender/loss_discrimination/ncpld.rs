@@ -4,10 +4,10 @@
 //! round-trip time at which the largest power so far was measured.
 //!
 //! # Our choices
-//! The mechanism is known from huang §2 and from abstracts of citing papers. The estimator of the power is ours. It
-//! takes one sample a round: the bytes outstanding at the start of the round, and the round-trip time of the first
-//! segment sent in the round. Old samples never expire. The parameter `margin` is ours. At a loss, the last RTT sample
-//! is compared with the threshold. A timeout counts as congestion.
+//! Source: huang §2 and abstracts of citing papers, not the paper itself. The estimator of the power is ours. The
+//! estimator takes one sample per round: the bytes outstanding at the start of the round, and the round-trip time of
+//! the first segment sent in the round. Old samples never expire. The parameter `margin` is ours. At a loss, the last
+//! RTT sample is compared with the threshold. A timeout counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample, SampledRound};
 use crate::ranges::Range;
@@ -94,9 +94,9 @@ mod tests {
         (MECHANISM.build)(&values).expect("a discriminator")
     }
 
-    /// The path holds ten segments and has a round trip of 100 ms. With ten segments in flight, the power w / r² is 10
-    /// / 0.1² = 1000. With twelve, the round trip is 120 ms and the power 12 / 0.12² = 833. So the knee is at 100 ms,
-    /// and 120 ms means congestion unless `margin` is at least 0.2.
+    /// The path holds ten segments and has a round trip of 100 ms. With ten segments in flight, the power w / r² is
+    /// 1000 (10 / 0.1²). With twelve segments, the round trip is 120 ms and the power is 833 (12 / 0.12²). The knee is
+    /// therefore at 100 ms, and 120 ms means congestion unless `margin` is at least 0.2.
     #[test]
     fn the_knee_is_the_full_pipe() {
         for (margin, last, cause) in [

@@ -9,7 +9,7 @@ pub struct RttSample {
     pub now: Time,
     /// Round-trip time.
     pub rtt: Duration,
-    /// Receiver's timestamp of the ACK, unwrapped, if timestamps are in use. Only differences are meaningful.
+    /// Receiver's clock at the ACK (TSval, unwrapped), if timestamps are in use. Only differences are meaningful.
     pub clock: Option<Time>,
     /// Offset of the first byte not acknowledged after the ACK (SND.UNA).
     pub una: u64,
@@ -31,7 +31,7 @@ impl RttSample {
     }
 }
 
-/// A round begins with an ACK and ends with the ACK of the first segment sent after it.
+/// A round of samples. A round begins with an ACK, and ends with the ACK of the first segment sent after that ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SampledRound {
     end: u64,

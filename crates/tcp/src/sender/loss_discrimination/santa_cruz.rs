@@ -6,10 +6,10 @@
 //! of the queue in segments.
 //!
 //! # Our choices
-//! The mechanism is known from huang §2 ("observation of an increasing RTT") and from the authors' page on TCP Santa
-//! Cruz. The rule that whole windows are compared is from memory. The parameters `intervals` and `growth` are ours.
-//! Receiver timestamps replace Santa Cruz's own TCP option. Without timestamps, round-trip times are used, which
-//! include the return path. A timeout counts as congestion.
+//! Source: huang §2 ("observation of an increasing RTT") and the authors' page on TCP Santa Cruz. The comparison of
+//! whole windows is from memory. The parameters `intervals` and `growth` are ours. Receiver timestamps replace Santa
+//! Cruz's own TCP option. Without timestamps, round-trip times are used, which include the return path. A timeout
+//! counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample, SampledRound};
 use crate::ranges::Range;

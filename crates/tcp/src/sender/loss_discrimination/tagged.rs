@@ -1,8 +1,8 @@
-//! Tagged segments (huang §3): one segment per window has low priority, and congested routers drop it first. If the
-//! tagged segment arrives, the losses around it were corruption, and cwnd is restored.
+//! Tagged segments (huang §3): one segment per window has low priority, and congested routers drop this segment first.
+//! If the tagged segment arrives, the losses around the tagged segment count as corruption, and cwnd is restored.
 //!
-//! A tagged segment that is retransmitted counts as lost. It counts in the review of the first recovery that begins
-//! after its first transmission, even if the previous recovery retransmitted it (§3.D.1, case 2).
+//! A tagged segment that is retransmitted counts as lost, in the review of the first recovery that begins after the
+//! segment's first transmission. This holds even if the previous recovery retransmitted the segment (§3.D.1, case 2).
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::Range;

@@ -60,7 +60,7 @@ struct Trend {
     short: usize,
     long: usize,
     threshold: f64,
-    /// Last delays, ns; their number is that of the longer trend.
+    /// Last delays, ns, as many as the longer of the two trends needs.
     delays: VecDeque<i64>,
     /// Smallest and largest delay so far, ns.
     bounds: Option<(i64, i64)>,
@@ -130,9 +130,9 @@ mod tests {
         discriminator.on_loss(LOST) == Some(Cause::Congestion)
     }
 
-    /// Prediction = c (1 + trend) / 2. At level c = 1 with both trends 1, it is 1. In `falls`, c = 1/2, the short-term
-    /// trend is -1 and the long-term trend (0 + 50 - 50) / 100 = 0, so it is 1/2 × (1 - 1/2) / 2 = 1/8. At level 0 it
-    /// is 0.
+    /// Prediction = c (1 + trend) / 2. If c = 1 and both trends are 1, the prediction is 1. In `falls`, c is 1/2, the
+    /// short-term trend is -1, and the long-term trend is (0 + 50 - 50) / 100 = 0. The weighted mean of the trends is
+    /// then -1/2, and the prediction is 1/2 × (1 - 1/2) / 2 = 1/8. If c = 0, the prediction is 0.
     #[test]
     fn level_and_trends() {
         assert!(reaches(&[100, 120, 140, 200], 1.0));

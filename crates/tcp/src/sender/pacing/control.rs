@@ -1,4 +1,4 @@
-//! Pacing only by controls that set a pacing rate (BBR, Copa, Prague).
+//! No pacing, except by congestion controls that set a pacing rate (BBR, Copa, Prague).
 
 use super::Build;
 use lasthop_base::{Info, Mechanism};

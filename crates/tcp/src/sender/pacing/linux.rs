@@ -1,9 +1,9 @@
 //! Pacing of Linux with `fq` or with TCP's internal pacing: a multiple of cwnd / SRTT.
 //!
 //! The rate is 200 % of `max(cwnd, outstanding) / SRTT` while cwnd is below half of ssthresh, else 120 %
-//! (`tcp_update_pacing_rate`). The first nine segments are not paced. A burst lasts one millisecond at the pacing rate and
-//! has at least two segments and at most 64 KiB (`tcp_tso_autosize`). Unused time permits the next burst to leave earlier
-//! by up to half of this burst's duration (`tcp_update_skb_after_send`).
+//! (`tcp_update_pacing_rate`). The first nine segments are not paced. A burst lasts one millisecond at the pacing rate
+//! and has at least two segments and at most 64 KiB (`tcp_tso_autosize`). After a pause in sending, the wait after the
+//! next burst is shortened by the pause, but by at most half of the burst's duration (`tcp_update_skb_after_send`).
 //!
 //! # Not modelled
 //! Longer bursts on paths with an RTT below 1 ms (`tcp_tso_rtt_log`), the deferral of short bursts
@@ -51,7 +51,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Number of the first segment that delays the next one.
+/// Number of the first paced segment: earlier segments do not delay the segments after them.
 const FIRST_PACED: u64 = 10;
 /// Smallest burst, segments (`min_tso_segs`).
 const SMALLEST_BURST: u64 = 2;
@@ -84,9 +84,9 @@ impl Pacing for Linux {
 mod tests {
     use super::*;
 
-    /// A window of 100 segments of 1000 bytes per 100 ms is 8 Mbit/s. The pacing rate is 16 Mbit/s while the window is below
-    /// half of ssthresh, otherwise 9.6 Mbit/s. A burst has the bytes of 1 ms at the pacing rate, but at least 2 segments: 2
-    /// segments here, and 12 segments at a tenfold window.
+    /// A window of 100 segments of 1000 bytes per 100 ms is 8 Mbit/s. The pacing rate is 16 Mbit/s while the window is
+    /// below half of ssthresh, otherwise 9.6 Mbit/s. A burst has the bytes of 1 ms at the pacing rate, but at least 2
+    /// segments. Here a burst has 2 segments, and 12 segments if the window is ten times as large.
     #[test]
     fn the_rate_is_a_multiple_of_the_window_per_rtt() {
         let linux = (MECHANISM.build)(&MECHANISM.info.defaults()).expect("a rule");

@@ -1,4 +1,4 @@
-//! Pacing rate of a sender whose congestion control sets none.
+//! Pacing rate of a sender whose congestion control sets no pacing rate.
 
 mod control;
 mod linux;
@@ -8,7 +8,7 @@ use lasthop_base::{Duration, Mechanism, Rate, Values};
 /// State of the sender when it transmits a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct PacedSegment {
-    /// Number of segments sent so far, with this one and with retransmissions.
+    /// Number of segments sent so far, including this segment and retransmissions.
     pub number: u64,
     /// cwnd, bytes.
     pub window: u64,
@@ -22,16 +22,17 @@ pub struct PacedSegment {
     pub mss: u64,
 }
 
-/// Rate and grouping of departures.
+/// Pacing rate and burst size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pace {
     /// Rate of payload.
     pub rate: Rate,
-    /// Bytes that may leave at one instant. 0: single segments, and unused time permits no earlier departure.
+    /// Bytes that may leave at one instant. 0: segments leave one by one, and a pause in sending does not let later
+    /// segments leave earlier.
     pub burst: u64,
 }
 
-/// Rule of the pacing rate.
+/// Rule that determines the pacing rate.
 pub trait Pacing: Send {
     /// Returns the pace from this segment to the next; `None`: the next segment may leave at once.
     fn pace(&self, segment: &PacedSegment) -> Option<Pace>;

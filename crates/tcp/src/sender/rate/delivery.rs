@@ -1,5 +1,6 @@
-//! Delivery rate from the state at the sending of a segment and the state at an ACK (draft-ietf-ccwg-bbr §4.1). TCP's
-//! [sampler](super::sampler) finds the state at sending by stream offset, QUIC's (`lasthop-quic`) by packet number.
+//! Delivery rate, computed from the sender's state when a segment was sent and when its ACK arrived
+//! (draft-ietf-ccwg-bbr §4.1). TCP's [sampler](super::sampler) finds the state at sending by stream offset, the sampler
+//! of QUIC (`lasthop-quic`) by packet number.
 
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
@@ -14,12 +15,12 @@ pub struct RateSample {
     /// Whether the rate is valid: `interval` is at least the smallest RTT.
     pub reliable: bool,
     /// Total number of bytes delivered at the time when the segment was sent. A round trip ends when `prior` reaches
-    /// the `total` that held at its start.
+    /// the value that `total` had at the start of the round trip.
     pub prior: u64,
     /// Total number of bytes delivered so far, including by this ACK.
     pub total: u64,
-    /// Whether the segment was sent while the sender was application-limited, so that the path may be faster than the
-    /// rate.
+    /// Whether the segment was sent while the sender was application-limited, so that the path may be faster than this
+    /// sample.
     pub app_limited: bool,
     /// Bytes in flight when the segment was sent, the segment included.
     pub in_flight: u64,
@@ -80,8 +81,8 @@ pub struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Returns the state for a segment that is sent now. `begins`: nothing was outstanding before; `in_flight`: bytes in
-    /// flight, the segment included; `lost`: total number of bytes marked lost.
+    /// Returns the state for a segment that is sent now. `begins`: nothing was outstanding before; `in_flight`: bytes
+    /// in flight, the segment included; `lost`: total number of bytes marked lost.
     #[inline(always)]
     pub fn on_sent(&mut self, now: Time, begins: bool, in_flight: u64, lost: u64) -> StateAtSending {
         if begins {
@@ -133,9 +134,9 @@ impl DeliveryRate {
         }
     }
 
-    /// Returns the sample of an ACK. The sample belongs to the newest segment that the ACK delivers. `sent_at` and `sent`:
-    /// time and state at the sending of this segment; `lost`: total number of bytes marked lost; `shortest`: smallest
-    /// RTT; `rtt`: RTT of the segment, `None` if the segment was retransmitted.
+    /// Returns the sample of an ACK. The sample belongs to the newest segment that the ACK delivers. `sent_at` and
+    /// `sent`: time and state at the sending of this segment; `lost`: total number of bytes marked lost; `shortest`:
+    /// smallest RTT; `rtt`: RTT of the segment, `None` if the segment was retransmitted.
     #[inline(always)]
     pub fn sample(
         &mut self,

@@ -1,7 +1,8 @@
 //! Delivery rate samples (`delivery.rs`, `sampler.rs`) and pacing (`pacer.rs`).
 //!
-//! Both exist only if the congestion control [requests](super::congestion::Nature::uses_rate_samples) samples, or if a
-//! [rule](super::pacing::Pacing) paces the sender.
+//! Samples and pacing are active only if the congestion control
+//! [requests](super::congestion::Nature::uses_rate_samples) samples, or if a [rule](super::pacing::Pacing) paces the
+//! sender.
 
 mod delivery;
 mod pacer;
@@ -24,14 +25,14 @@ pub(super) struct Rates {
     pacer: Pacer,
     /// Rule that paces if the congestion control sets no rate.
     pacing: Option<Box<dyn Pacing>>,
-    /// Number of segments sent.
     segments: u64,
     sends_extra: bool,
-    /// Buffer, reused, for the ranges newly marked lost.
+    /// Reused buffer for the ranges newly marked lost.
     lost: Vec<Range>,
 }
 
-// These functions are not inlined, because most senders have no `Rates` and should not load their code.
+// Functions that are not inlined: most senders have no `Rates`, so inlined code would only occupy their instruction
+// cache.
 impl Rates {
     pub(super) fn boxed(sends_extra: bool, pacing: Option<Box<dyn Pacing>>) -> Box<Rates> {
         Box::new(Rates { sends_extra, pacing, ..Rates::default() })
@@ -95,8 +96,8 @@ impl Rates {
         scoreboard.take_losses(&mut self.lost);
     }
 
-    /// Records a sent segment that is already in the scoreboard. `in_flight` includes the segment, bytes; `mss`: payload
-    /// of a full segment, bytes.
+    /// Records a sent segment that is already in the scoreboard. `in_flight` includes the segment, bytes; `mss`:
+    /// payload of a full segment, bytes.
     #[inline(always)]
     pub(super) fn on_sent(
         &mut self,

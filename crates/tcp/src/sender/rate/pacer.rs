@@ -1,7 +1,7 @@
 //! Pacing: spaces packets at a rate (draft-ietf-ccwg-bbr §5.6.2).
 //!
-//! With a burst of 0 bytes the pacer spaces single segments. Real hosts pace bursts of 1 to 2 ms, because their timers are
-//! coarse and because they hand over several segments at once (TSO).
+//! With a burst of 0 bytes the pacer spaces single segments. Real hosts pace bursts of 1 to 2 ms, because their timers
+//! are coarse and because they pass several segments at once to the network card (TSO).
 
 use super::super::pacing::Pace;
 use lasthop_base::{Duration, Time};
@@ -21,18 +21,18 @@ struct Burst {
     left: u64,
     /// Time that the burst takes at the pacing rate.
     duration: Duration,
-    /// Time for which the pacer had not delayed the burst.
+    /// Pause before the burst: time from the earliest departure of the burst to its actual departure.
     unused: Duration,
 }
 
 impl Pacer {
-    /// Earliest departure of the next packet, as known at `now`. A time in the past delays nothing.
+    /// Earliest departure of the next packet, as known at `now`. A past time means that the packet may leave at once.
     pub(super) fn next_departure(&self, now: Time) -> Time {
         if self.burst.left > 0 && self.burst.at == now { now } else { self.next_departure }
     }
 
-    /// Records a packet of `bytes` payload bytes. With bursts, unused time shortens the wait after a burst by at most a
-    /// half. Without bursts, unused time has no effect.
+    /// Records a packet of `bytes` payload bytes. With bursts, a pause in sending shortens the wait after the next
+    /// burst, by at most half of the burst's duration. Without bursts, a pause has no effect.
     pub(super) fn on_sent(&mut self, now: Time, bytes: u64, pace: Pace) {
         let duration = pace.rate.time_for(bytes);
         if pace.burst == 0 {
@@ -46,7 +46,7 @@ impl Pacer {
             burst.duration += duration;
         } else {
             let unused = now.since(self.next_departure);
-            // A retransmission that must not wait delays the next burst.
+            // A retransmission that is sent before the earliest departure delays the next burst.
             let duration = duration + self.next_departure.since(now);
             *burst = Burst { at: now, left: pace.burst.saturating_sub(bytes), duration, unused };
         }
@@ -73,15 +73,15 @@ mod tests {
         assert_eq!(pacer.next_departure(at(10)), at(11));
         pacer.on_sent(at(11), 2000, pace);
         assert_eq!(pacer.next_departure(at(11)), at(13));
-        // A retransmission that must not wait delays the next packet.
+        // A retransmission that is sent before the earliest departure delays the next packet.
         pacer.on_sent(at(12), 1000, pace);
         assert_eq!(pacer.next_departure(at(12)), at(14));
         pacer.on_sent(at(50), 1000, pace);
         assert_eq!(pacer.next_departure(at(50)), at(51));
     }
 
-    /// Bursts of 2 segments of 1 ms each. A burst that stops early delays the next one by what was sent. Unused time
-    /// shortens the wait by at most half of the burst.
+    /// Each burst has 2 segments of 1 ms each. If only one segment of a burst is sent, the next burst waits only for
+    /// this segment. A pause in sending shortens the wait by at most half of the burst's duration.
     #[test]
     fn a_burst_leaves_at_one_instant() {
         let mut pacer = Pacer::default();

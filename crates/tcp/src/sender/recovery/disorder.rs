@@ -1,5 +1,5 @@
-//! Extended limited transmit (RFC 4653 §3), used by NCR and DCR. It lasts from the first SACK report above a hole until
-//! the hole is known to be lost or only reordered. Linux calls this state *disorder*.
+//! Extended limited transmit (RFC 4653 §3), used by NCR and DCR. This phase lasts from the first SACK report above a
+//! hole until the hole is known to be lost or only reordered. Linux calls this phase *disorder*.
 
 use super::sack::Sack;
 use super::{DUP_THRESH, Duplicates};
@@ -32,7 +32,7 @@ impl Disorder {
         ended
     }
 
-    /// Whether at least `segments` segments are SACKed, but never fewer than three.
+    /// Whether at least max(`segments`, 3) segments are SACKed.
     pub(super) fn has_reported(&self, segments: u64, scoreboard: &Scoreboard) -> bool {
         scoreboard.sacked() >= segments.max(u64::from(DUP_THRESH)) * self.mss
     }

@@ -99,15 +99,15 @@ pub trait LossRecovery: Send {
     /// Handles an ACK that the scoreboard has already processed.
     fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep;
 
-    /// Handles an expiry of the retransmission timer: marks segments as lost, at least the first one. `news` contains
-    /// only times and round-trip times.
+    /// Handles an expiry of the retransmission timer: marks segments as lost, at least the first segment. `news`
+    /// contains only times and round-trip times.
     fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {
         let _ = news;
         scoreboard.mark_all_lost();
     }
 
-    /// Begins to retransmit after a timeout or another reason for go-back-N. The caller has marked segments as lost
-    /// before, at a timeout by [`LossRecovery::mark_at_timeout`].
+    /// Begins to retransmit after a timeout or another reason for go-back-N. Before this call, the caller has marked
+    /// segments as lost; at a timeout, [`LossRecovery::mark_at_timeout`] marks them.
     fn on_timeout(&mut self, scoreboard: &Scoreboard);
 
     /// Ends the current recovery or the retransmission after a timeout, because it was spurious: no outstanding data is
@@ -118,7 +118,7 @@ pub trait LossRecovery: Send {
     /// first segment of a recovery, and the segment that NewReno retransmits on a partial ACK.
     fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
-    /// Whether [`LossRecovery::next_forced`] may return a segment. If not, the sender need not call it.
+    /// Whether [`LossRecovery::next_forced`] may return a segment. If false, the sender skips the call.
     fn may_have_forced(&self) -> bool {
         true
     }
@@ -145,7 +145,7 @@ pub trait LossRecovery: Send {
     fn is_recovering(&self) -> bool;
 
     /// Whether nothing is to be retransmitted and no duplicate ACK is counted. The sender then skips calls of this
-    /// recovery: they would return [`RecoveryStep::Same`] and count all outstanding data as in flight.
+    /// recovery, because they would return [`RecoveryStep::Same`] and count all outstanding data as in flight.
     fn is_idle(&self) -> bool;
 
     /// Time at which [`LossRecovery::on_deadline`] must be called. [`Time::NEVER`] while idle, or if
@@ -294,8 +294,8 @@ impl Duplicates {
 mod tests {
     use super::*;
 
-    /// If the peer lacks SACK, each recovery is replaced by a recovery that needs no SACK. Parameters that both have
-    /// keep their values.
+    /// If the peer lacks SACK, each recovery is replaced by a recovery that needs no SACK. Parameters that both
+    /// recoveries have keep their values.
     #[test]
     fn each_has_one_in_its_place_without_sack() {
         for mechanism in ALL {

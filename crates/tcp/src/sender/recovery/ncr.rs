@@ -1,11 +1,12 @@
 //! Non-congestion robustness (RFC 4653): a hole counts as lost only after a window of data has arrived above it.
 //! Reordering within a round trip thus causes no retransmission.
 //!
-//! Until then new data is sent: one segment for every two SACKed segments ("careful") or for each SACKed segment
-//! ("aggressive"). If the hole is filled, cwnd becomes the outstanding data plus at most one segment, and slow start
-//! restores the former cwnd. Otherwise the recovery of RFC 6675 begins.
+//! Until the hole counts as lost, new data is sent: one segment for every two SACKed segments ("careful") or for each
+//! SACKed segment ("aggressive"). If the hole is filled, cwnd becomes the outstanding data plus at most one segment,
+//! and slow start restores the former cwnd. Otherwise the recovery of RFC 6675 begins.
 //!
-//! Our source is programs that quote RFC 4653. Each ACK recomputes the threshold from the outstanding data.
+//! Source: programs that quote RFC 4653, not the RFC itself. Each ACK recomputes the threshold from the outstanding
+//! data.
 
 use super::disorder::Disorder;
 use super::{AckNews, Build, LastResort, LossRecovery, RecoveryStep};

@@ -9,7 +9,7 @@
 //! # A lost retransmission causes no further reduction
 //! RFC 5681 §4.3 treats a lost retransmission as a second sign of congestion. Here the same recovery retransmits the
 //! segment again and leaves cwnd unchanged. After slow start has overshot, losses may thus continue for several round
-//! trips. RFC 6675 would need a timeout instead.
+//! trips. RFC 6675 would repair a lost retransmission only after a timeout.
 
 use super::{AckNews, Build, DUP_THRESH, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
@@ -83,8 +83,8 @@ impl Rack {
         }
     }
 
-    /// Reordering window (RFC 8985 §6.2 step 4). It is zero if reordering was never seen, and three segments are SACKed
-    /// or a recovery is in progress.
+    /// Reordering window (RFC 8985 §6.2 step 4). The window is zero if no reordering was ever seen and, in addition,
+    /// three segments are SACKed or a recovery is in progress.
     fn reordering_window(&self, scoreboard: &Scoreboard) -> Duration {
         let is_repairing = self.recovering || self.restarting;
         let enough_reported = scoreboard.sacked() >= u64::from(DUP_THRESH) * self.mss;
@@ -188,8 +188,8 @@ impl LossRecovery for Rack {
     /// RFC 8985 §6.3: marks the first segment as lost, and the segments whose reordering window has passed. Segments
     /// sent recently may still arrive.
     ///
-    /// The fast path does not call `on_ack`, so the stored round-trip times may be outdated and `news` provides current
-    /// ones.
+    /// The fast path does not call `on_ack`, so the stored round-trip times may be outdated. `news` contains the
+    /// current round-trip times.
     fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {
         if scoreboard.has_reneged() {
             return scoreboard.mark_all_lost();

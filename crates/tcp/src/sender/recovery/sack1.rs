@@ -5,7 +5,7 @@
 //!   includes lost segments.
 //! * Each duplicate ACK subtracts a segment from `pipe`, and a partial ACK subtracts two. Each transmission except the
 //!   first retransmission adds a segment.
-//! * While `pipe` is below cwnd, the lowest hole that was not yet retransmitted is sent; if all holes were
+//! * While `pipe` is below cwnd, the lowest hole that was not yet retransmitted is retransmitted. If all holes were
 //!   retransmitted, new data is sent. IsLost and rescue retransmissions (RFC 6675) are not used.
 //! * A timeout, the end of a recovery, and each new ACK outside of a recovery clear all SACK marks of the scoreboard.
 //! * After a timeout all outstanding data is retransmitted. Duplicate ACKs can begin a recovery again when all data

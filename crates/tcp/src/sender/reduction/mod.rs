@@ -25,7 +25,7 @@ pub struct ReductionInput {
 
 /// Limit on the bytes in flight during recovery.
 pub trait Reduction: Send {
-    /// Starts fast recovery. `flight`: bytes that this ACK and later ones can still deliver (RFC 9937 §6, RecoverFS).
+    /// Starts fast recovery. `flight`: bytes that this ACK and later ACKs can still deliver (RFC 9937 §6, RecoverFS).
     fn on_entered(&mut self, flight: u64);
 
     /// Handles an ACK in recovery, including the ACK that begins the recovery, but not the ACK that ends it. Returns

@@ -58,8 +58,9 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Returns the number of segments sent at each ACK of a recovery, and the number in flight at its end. The recovery
-    /// begins with `flight` segments, of which the first `lost` are lost. It aims at `target` segments in flight.
+    /// Returns the number of segments sent at each ACK of a recovery, and the number in flight at the end of the
+    /// recovery. The recovery begins with `flight` segments, of which the first `lost` are lost, and reduces the flight
+    /// to `target` segments.
     fn sent(flight: u64, lost: u64, target: u64) -> (Vec<u64>, u64) {
         let mut prr = Prr { recover_flight: 1, delivered: 0, out: 0 };
         prr.on_entered(flight * MSS);

@@ -1,9 +1,8 @@
 //! Eifel detection (RFC 3522). If an ACK echoes a timestamp older than the first retransmission, the original segment
 //! filled the first hole (RFC 7323 §4.3). The retransmission was then spurious.
 //!
-//! An ACK of all outstanding data is inconclusive, because the ACKs of the original segments may have been lost. An
-//! earlier D-SACK of the receiver makes it conclusive (RFC 3522 step 5). With `undo = "linux"` such an ACK is always
-//! conclusive.
+//! An ACK of all outstanding data is inconclusive, because the ACKs of the original segments may have been lost. Such
+//! an ACK is conclusive only if the receiver has sent a D-SACK before (RFC 3522 step 5), or if `undo = "linux"`.
 
 use lasthop_base::{Duration, Time};
 
@@ -12,7 +11,6 @@ pub(in crate::sender) struct Echo {
     pub(in crate::sender) acked: u64,
     /// Upper bound of the sending time of the segment that filled the first hole.
     pub(in crate::sender) sent_before: Option<Time>,
-    /// Whether the ACK carries a D-SACK.
     pub(in crate::sender) is_dsack: bool,
 }
 
@@ -24,7 +22,7 @@ pub(in crate::sender) fn end_of_echo(now: Time, tick: Duration, age: Duration) -
     Time::from_nanos((echoed + 1) * tick)
 }
 
-/// Kind of the retransmission found spurious: after a timeout, or in fast recovery.
+/// Kind of a spurious repair: retransmission after a timeout, or fast recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SpuriousRepair {
     Timeout,

@@ -1,7 +1,7 @@
 //! F-RTO: Forward RTO-recovery (RFC 5682), detection of spurious timeouts.
 //!
-//! After a timeout the sender retransmits the first segment. After the first ACK it sends new data instead of further
-//! retransmissions. The evidence of a spurious timeout depends on SACK:
+//! After a timeout the sender retransmits the first segment. After the first ACK the sender sends new data instead of
+//! further retransmissions. The evidence of a spurious timeout depends on SACK:
 //!
 //! * without SACK (§2.1): the second ACK also advances SND.UNA, so it acknowledges data that was sent only once;
 //! * with SACK (§3.1): the second ACK acknowledges or SACKs data that was outstanding at the timeout and sent only
@@ -26,7 +26,6 @@ pub(in crate::sender) struct FrtoTest {
     selective: bool,
 }
 
-/// Result of the F-RTO test after an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::sender) enum FrtoResult {
     Undecided,
@@ -36,7 +35,6 @@ pub(in crate::sender) enum FrtoResult {
     Probed,
 }
 
-/// Permission to send during an F-RTO test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::sender) enum ProbePermission {
     Nothing,
@@ -60,8 +58,8 @@ impl FrtoTest {
     }
 
     /// Whether an ACK shows the arrival of data that was outstanding at the timeout and sent only once (§3.1, step 3
-    /// b). The caller must not yet have updated the scoreboard. `is_eager`: decides also before new data was sent, as
-    /// in Linux.
+    /// b). The caller must not yet have updated the scoreboard. `is_eager`: whether the test may end before new data
+    /// was sent, as in Linux.
     #[cold]
     pub(super) fn shows_original(&self, ack: &Ack<'_>, is_eager: bool, scoreboard: &Scoreboard) -> bool {
         if !self.selective {
@@ -128,8 +126,8 @@ mod tests {
         FrtoTest::new(Range { start: 1, end: 1001 }, 5001, selective)
     }
 
-    /// RFC 5682 §2.1: after the first ACK the sender sends two new segments. If the second ACK advances too, the
-    /// timeout was spurious.
+    /// RFC 5682 §2.1: after the first ACK the sender sends two new segments. If the second ACK also advances SND.UNA,
+    /// the timeout was spurious.
     #[test]
     fn without_sack_the_second_advance_tells() {
         let mut test = f_rto_test(false);
@@ -143,8 +141,8 @@ mod tests {
         assert_eq!(test.on_ack(1000, false, false, 2001), (FrtoResult::Spurious, false));
     }
 
-    /// RFC 5682 §2.1, step 2 a: an ACK of less than the retransmitted segment, or of all outstanding data, ends the
-    /// test without a result.
+    /// RFC 5682 §2.1, step 2 a: an ACK ends the test without a result if the ACK covers only part of the retransmitted
+    /// segment, or if the ACK covers all outstanding data.
     #[test]
     fn an_ack_outside_the_flight_ends_the_question() {
         for una in [501, 5001] {

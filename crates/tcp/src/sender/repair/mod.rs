@@ -31,7 +31,6 @@ pub(super) struct Repair {
     next_reason: Reason,
     /// Whether F-RTO is on: timeouts are tested for being spurious.
     uses_f_rto: bool,
-    /// F-RTO test in progress.
     f_rto_test: Option<Box<FrtoTest>>,
     /// State to restore if the last repair was spurious. `None` if spurious repairs are not undone.
     undo: Option<Box<Undo>>,
@@ -134,8 +133,7 @@ impl Repair {
         self.recovery.on_sent(range, false);
     }
 
-    /// Records in recovery that a segment is retransmitted. The caller must then call
-    /// [`Repair::record_retransmission_time`].
+    /// Reports a retransmission to loss recovery. The caller must then call [`Repair::record_retransmission_time`].
     #[inline(always)]
     pub(super) fn on_retransmitted(&mut self, range: Range) {
         self.recovery.on_sent(range, true);
@@ -153,7 +151,7 @@ impl Repair {
         self.recovery.mark_at_timeout(known, scoreboard);
     }
 
-    /// Begins to retransmit all outstanding data that is marked lost.
+    /// Begins go-back-N: the retransmission of all outstanding data that is marked lost.
     pub(super) fn begin_go_back_n(&mut self, why: Reason, scoreboard: &Scoreboard) {
         self.restart_until = scoreboard.nxt();
         self.f_rto_test = None;
@@ -310,8 +308,9 @@ impl Repair {
         self.undo.as_ref().and_then(|undo| undo.eifel_tick())
     }
 
-    /// Records an expiry of the timer. An undo restores the state before the repair in progress or before the first
-    /// expiry for this data, otherwise `before`. `first`: whether this is the first expiry for this data.
+    /// Records an expiry of the timer. `first`: whether this is the first expiry for the outstanding data. `before`:
+    /// state that an undo restores. If a recovery is in progress or `first` is false, an undo restores the state stored
+    /// earlier instead.
     pub(super) fn note_timeout(&mut self, first: bool, before: Option<StateBefore>) {
         let goes_on = self.recovery.is_recovering() || !first;
         if let Some(undo) = &mut self.undo {
@@ -339,7 +338,8 @@ impl Repair {
     }
 
     /// Whether an echoed timestamp shows that the repair was spurious. The caller must call this function before
-    /// recovery handles the ACK. `is_discriminated`: whether loss discrimination decides the outcome (see `undo.rs`).
+    /// recovery handles the ACK. `is_discriminated`: whether loss discrimination is on and decides about fast
+    /// recoveries instead.
     #[inline(never)]
     pub(super) fn is_spurious_by_echo(
         &self,

@@ -13,8 +13,8 @@ pub(super) struct ReportedLosses {
     sent: Vec<u64>,
 }
 
-/// Largest number of stored reports, a bound on memory against malicious nodes. Recovery detects the other losses as
-/// usual.
+/// Largest number of stored reports, to limit the memory that malicious nodes can occupy. Recovery detects further
+/// losses as usual.
 const MAX_REPORTS: usize = 256;
 
 impl ReportedLosses {

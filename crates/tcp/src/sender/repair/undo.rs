@@ -6,7 +6,7 @@
 //! always follows Linux.
 //!
 //! Echoed timestamps do not undo a fast recovery if [loss discrimination](crate::sender::loss_discrimination) is on,
-//! because loss discrimination then decides about its window reduction.
+//! because loss discrimination then decides whether the window reduction is undone.
 
 use super::eifel::{Echo, SpuriousRepair};
 use crate::rtt::RttEstimator;
@@ -37,7 +37,7 @@ pub(super) struct Undo {
     is_due: bool,
     first_retransmitted_at: Option<Time>,
     /// After a spurious timeout: state of the RTT estimator before the timeout, and an offset. The first RTT sample of
-    /// data above this offset makes the RTT estimator use the state.
+    /// data above this offset is combined with this state (RFC 4015 §3).
     previous_rtt: Option<(PreviousRtt, u64)>,
 }
 
@@ -62,13 +62,12 @@ pub(in crate::sender) struct PreviousRtt {
 pub(in crate::sender) struct Undone {
     before: StateBefore,
     restores_whole: bool,
-    /// Upper bound of the burst after an undo that limits cwnd, bytes.
     burst: u64,
 }
 
 impl StateBefore {
-    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `has_timed_out`: the repair begins with a timeout, not
-    /// with a fast recovery.
+    /// Returns the state before a repair. `flight`: FlightSize, bytes; `tick`: clock granularity; `has_timed_out`: the
+    /// repair begins with a timeout, not with a fast recovery.
     pub(in crate::sender) fn new(
         level: Level,
         flight: u64,

@@ -14,8 +14,8 @@ pub struct Acked {
     /// Bytes newly acknowledged that SACK had not reported before.
     pub delivered: u64,
     /// Sending time of the last segment acknowledged, for an RTT sample. `None` if SACK had reported this segment
-    /// before. `None` also if any acknowledged segment was retransmitted, because the receiver may have held the other
-    /// segments until it arrived (Karn's algorithm, RFC 6298 §3).
+    /// before. `None` also if any acknowledged segment was retransmitted: the receiver may have held the other segments
+    /// until the retransmission arrived (Karn's algorithm, RFC 6298 §3).
     pub sent_at: Option<Time>,
 }
 

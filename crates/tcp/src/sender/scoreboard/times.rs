@@ -1,4 +1,4 @@
-//! Sending times of segments. They show the most recently sent segment that is delivered, reordering, and losses by
+//! Sending times of segments, which reveal the most recently sent segment that is delivered, reordering, and losses by
 //! time.
 //!
 //! Sending times are stored only for rate samples and for a recovery that detects losses by time (RACK, RFC 8985). No
@@ -124,8 +124,8 @@ impl Scoreboard {
     }
 
     /// Marks segments as lost if they were sent before the segment `newest` and at least `wait` ago. `newest`: sending
-    /// time of the segment, and the offset after it. Returns the time at which the next segment must be marked lost, or
-    /// [`Time::NEVER`].
+    /// time of the segment, and the offset after its last byte. Returns the time at which the next segment must be
+    /// marked lost, or [`Time::NEVER`].
     ///
     /// All calls together visit each segment once per transmission.
     pub fn mark_lost_by_time(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {

@@ -1,9 +1,9 @@
 //! HyStart of Linux's CUBIC (Ha and Rhee 2011): a long train of closely spaced ACKs, or an increased round-trip time,
 //! ends slow start.
 //!
-//! The train is compared with half of the smallest round-trip time, as in Linux and unlike the paper. With pacing, which
-//! can spread a window over half a round trip, the train is compared with the whole. The delay
-//! threshold is at most 16 ms, and neither test runs while cwnd is below 16 segments.
+//! The length of the train is compared with half of the smallest round-trip time, as in Linux and unlike the paper.
+//! With pacing, the length is compared with the whole smallest round-trip time, because pacing can spread a window over
+//! half a round trip. The delay threshold is at most 16 ms, and neither test runs while cwnd is below 16 segments.
 
 use super::round::{SlowStartRound, threshold};
 use super::{Build, Growth, SlowStart, SlowStartAck};
@@ -128,8 +128,8 @@ mod tests {
         }
     }
 
-    /// The first eight samples of a round only determine the smallest RTT (Linux, HYSTART_MIN_SAMPLES). The delay test
-    /// runs from the ninth sample on (index 8).
+    /// The first eight samples of a round only establish the smallest RTT of the round (Linux, HYSTART_MIN_SAMPLES).
+    /// The delay test runs from the ninth sample on (index 8).
     #[test]
     fn the_ninth_sample_of_a_round_is_the_first_to_be_judged() {
         let mut rounds = Rounds::new(built("hystart", &[("train", Value::Flag(false))]));
@@ -146,8 +146,8 @@ mod tests {
         assert_eq!(threshold(MS * 600), MS * 16);
     }
 
-    /// Linux, hystart_update: pacing can spread a window over half a round trip, so a train of a whole one ends slow
-    /// start.
+    /// Linux, hystart_update: pacing can spread a window over half a round trip. A paced sender therefore leaves slow
+    /// start only after a train of a whole round trip, here 40 ms.
     #[test]
     fn a_paced_train_may_be_twice_as_long() {
         let mut rounds = Rounds::new(built("hystart", &[("delay", Value::Flag(false))]));

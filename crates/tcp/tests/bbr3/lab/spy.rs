@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex};
 pub struct Row {
     pub at: Time,
     pub snapshot: ModelSnapshot,
-    /// Bytes in flight.
     pub in_flight: u64,
     pub cwnd: u64,
     /// Delivery rate sample of the ACK, bytes per second.
