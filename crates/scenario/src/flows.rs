@@ -29,7 +29,7 @@ pub(crate) struct PlacedFlow {
     pub(crate) place: Span,
 }
 
-/// Reads all flows. Each replica of a flow becomes a separate flow.
+/// Reads all flows. Each replica of a flow (key `count`) becomes a separate flow.
 pub(crate) fn read(
     reader: &mut TableReader<'_>,
     entries: &[TomlEntry],
@@ -63,7 +63,8 @@ fn flow(
     }
 }
 
-/// Reads the replicas of a flow whose values are lists or mixes. Replicas with the same values are read only once.
+/// Reads the replicas of a flow with values that differ between the replicas (lists, mixes and ranges). Replicas with
+/// the same values are read only once.
 fn varied_flows(
     reader: &mut TableReader<'_>,
     entry: &TomlEntry,
@@ -274,8 +275,8 @@ fn equal_flows(
 }
 
 /// Returns the number of transfers of a Poisson process with the mean interval `every` over `period`. The number is the
-/// same in every run. Given the number of its arrivals, a Poisson process has arrivals that are independent and uniform
-/// over the period.
+/// same in every run. The start times are then independent and uniform over the period, as in a Poisson process with a
+/// given number of arrivals.
 fn poisson_transfers(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -558,8 +559,8 @@ fn chosen_stack(
     })
 }
 
-/// Returns the QUIC library's congestion control for a flow. `None` means the control that the source's TCP
-/// configuration selects.
+/// Returns the congestion control of the QUIC library that the flow uses. Returns `None` if the flow uses Lasthop's
+/// congestion control, which the source's TCP configuration selects.
 fn control_of(
     reader: &TableReader<'_>,
     head: TableHead<'_>,

@@ -1,4 +1,4 @@
-//! Values that differ between the replicas of a flow: lists and mixes.
+//! Values that differ between the replicas of a flow (key `count`): lists, ranges and mixes.
 //!
 //! * A list has a value for each replica, in order. After its last value, a list begins again. Several lists advance
 //!   together.
@@ -19,7 +19,7 @@ use lasthop_base::{Stream, quantity};
 const MIX: &str = "mix";
 /// First word of a uniform distribution.
 const UNIFORM: &str = "uniform ";
-/// Seed of the streams that order mixes.
+/// Seed of the random streams from which the order of a mix is drawn.
 const SEED: u64 = 0;
 
 /// A key whose value differs between the replicas.

@@ -45,7 +45,7 @@ pub(crate) enum ResolvedValue {
     Text(String),
     /// Name of a mechanism, or an example.
     Word(&'static str),
-    /// TOML: a list or a mix.
+    /// TOML text of a list or a mix, whose values differ between the replicas of a flow.
     Toml(String),
 }
 
@@ -112,7 +112,7 @@ impl Resolved {
         self.sections.extend(below);
     }
 
-    /// Discards a key that changes nothing, and its table.
+    /// Removes a key without effect, and the table of that key.
     pub(crate) fn omit(&mut self, path: &str, key: &str) {
         let table = format!("{path}.{key}");
         self.sections.retain(|section| section.path != table);

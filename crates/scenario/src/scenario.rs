@@ -150,7 +150,7 @@ pub enum Traffic {
     Tcp {
         /// Amount of data, and times at which the application writes the data.
         transfer: Transfer,
-        /// Configuration of the sending end; equal flows share it.
+        /// Configuration of the sending end. Flows with equal configurations share one value.
         source: Arc<lasthop_tcp::Config>,
         /// Configuration of the receiving end.
         destination: Arc<lasthop_tcp::Config>,

@@ -1,5 +1,5 @@
-//! Finds the tables and values of a document that a key path means. Each result has the kind of the table or value, and
-//! the mechanism on the path. `set` uses the results.
+//! Finds the tables and values of a document that a key path means. For each match, returns the kind of the table or
+//! value, and the mechanism on the path. The module `set` uses the matches.
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;

@@ -17,7 +17,7 @@ const MAX_CONNECTIONS: usize = 200_000;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowSummary {
-    /// Payload bytes that the first end sent, and payload bytes that the second end sent.
+    /// Payload bytes sent by each end.
     pub(crate) bytes: [u64; 2],
     pub(crate) packets: u64,
     pub(crate) largest: [u32; 2],

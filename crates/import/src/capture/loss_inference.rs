@@ -228,8 +228,8 @@ impl LossInference {
         let begun: Vec<u64> = self.holes.range(first..end).map(|(begun, _)| *begun).collect();
         for begun in begun {
             let Some(hole) = self.holes.remove(&begun) else { continue };
-            // A retransmission arrives at least one round-trip time after the hole appears. A much earlier packet was
-            // reordered.
+            // A retransmission fills a hole at least one round-trip time after the hole appeared. A packet that fills
+            // the hole within half that time (3 ms if no round-trip time is known) was reordered, not lost.
             let soon = rtt.map_or(0.003, |rtt| 0.5 * rtt);
             if at - hole.at < soon {
                 if self.set_lost(hole.place, false) {

@@ -12,10 +12,10 @@ use crate::import_result::{Sourced, shown};
 pub enum LossModel {
     /// Independent losses with a constant probability.
     Iid,
-    /// Gilbert's model: a bad state that loses every packet, and a good state that loses none (Gilbert 1960, with h =
-    /// 0).
+    /// Gilbert's model (Gilbert 1960, with h = 0): a bad state that loses every packet, and a good state that loses
+    /// none.
     Gilbert,
-    /// Gilbert and Elliott's model: both states lose packets, with different probabilities (Elliott 1963).
+    /// The Gilbert-Elliott model (Elliott 1963): both states lose packets, with different probabilities.
     GilbertElliott,
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn unit(name: &str) -> Option<f64> {
 pub(crate) fn unit_in(name: &str) -> Option<f64> {
     let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let last = words.next_back()?.to_lowercase();
-    // A column named just `s` also counts as a unit; `ts` does not.
+    // A column whose whole name is `s` also gives the unit; `ts` does not.
     unit(&last)
 }
 

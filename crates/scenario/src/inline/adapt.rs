@@ -1,4 +1,4 @@
-//! Applies keys to a ready path or a file that precedes them: `lte,loss=1%`.
+//! Applies keys to the built-in scenario (ready path) or the file that precedes the keys: `lte,loss=1%`.
 
 use super::{
     IMPAIRMENTS, InlineScenario, Item, apply_other_keys, at_most_one, channel, delay, find, items, jitter,
@@ -181,7 +181,8 @@ pub(super) struct FirstRoute {
     retransmits_down: bool,
     /// Whether the last hop retransmits packets that its uplink channel loses.
     retransmits_up: bool,
-    /// Whether the line has only keys, without a ready path or a file. If true, `loss` sets losses on the channel.
+    /// Whether the line has only keys, without a built-in scenario or a file. If true, `loss` sets losses on the
+    /// channel.
     is_alone: bool,
 }
 
