@@ -60,7 +60,7 @@ fn slow_start_and_other_flows_count() {
     let [alone] = transfers(&slow)[..] else { panic!("one transfer") };
     assert!(alone.slowdown() > 1.5, "{}", alone.slowdown());
     let two = format!("{FLOW}count = 2\ntransfer = \"5 MB\"\n");
-    // The last bit of both transfers leaves the bottleneck after the time of two transfers.
+    // The slower transfer ends when the bottleneck has transmitted the bytes of both transfers.
     let slowdowns: Vec<f64> = transfers(&two).iter().map(TransferOutcome::slowdown).collect();
     let largest = slowdowns.iter().copied().fold(0.0, f64::max);
     assert!((1.95..2.05).contains(&largest), "{slowdowns:?}");

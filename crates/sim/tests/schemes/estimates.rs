@@ -6,7 +6,7 @@ use super::{AIR, Setting};
 
 const FOUR: &[&str] = &["jersey", "new_jersey", "westwood", "westwood_plus"];
 
-/// Payload capacity of the air, bytes/s: 1000 of 1040 bytes at 2 Mbit/s.
+/// Payload capacity of the radio link, bytes/s: 1000 of 1040 bytes at 2 Mbit/s.
 const FULL: f64 = 2e6 / 8.0 / 1.04;
 
 /// The receive window has 48 segments, and the path holds 28 segments. The queue is therefore never empty, and the RTT
