@@ -239,7 +239,7 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Largest number of characters of an input's text in a message.
+/// Largest number of characters that a message quotes from the input.
 const MAX_SHOWN: usize = 80;
 
 /// Replaces control characters as [`plain`] does, and cuts the text after [`MAX_SHOWN`] characters.

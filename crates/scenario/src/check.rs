@@ -83,7 +83,8 @@ pub(crate) fn check(
     Ok((scenario, reader.resolved))
 }
 
-/// Returns the keys of the document's top level. In a very long run, the default of `sample` is longer than usual.
+/// Returns the keys of the document's top level. In a very long run, the default of `sample` is longer than usual, so
+/// that a probe takes at most [`MAX_SAMPLES`] samples.
 fn keys(
     reader: &TableReader<'_>,
     head: TableHead<'_>,

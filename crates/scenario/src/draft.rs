@@ -186,7 +186,7 @@ impl Draft {
             let Span { source, start, end } = entry.node.place;
             let source = &self.sources[source];
             let is_ready = ready::find(&source.name).is_some_and(|(_, text)| *text == *source.text);
-            // A default that a one-line scenario adds has the whole line as its span.
+            // A default that a one-line scenario adds has the whole line as its position in the source text.
             let is_usual = source.name == TYPED && start == 0 && end == source.text.len();
             !is_ready && !is_usual
         };

@@ -128,8 +128,8 @@ fn varied_flows(
     Ok(())
 }
 
-/// Reads the flow with one combination of the varied values. Only the first combination is recorded for `show`
-/// (`is_recorded`).
+/// Reads the flow with one combination of the values that differ between replicas. Only the first combination is
+/// recorded for `show` (`is_recorded`).
 #[expect(clippy::too_many_arguments, reason = "a step of `varied_flows`")]
 fn read_variant(
     reader: &mut TableReader<'_>,
@@ -173,7 +173,7 @@ fn too_many(
         .help("make `count` smaller")
 }
 
-/// Reads the keys with these names, without their defaults.
+/// Reads only the keys in `names`, and applies no defaults.
 fn some_keys(
     reader: &TableReader<'_>,
     head: TableHead<'_>,

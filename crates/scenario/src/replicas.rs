@@ -24,7 +24,7 @@ const SEED: u64 = 0;
 
 /// A key whose value differs between the replicas.
 pub(crate) struct VariedKey {
-    /// Keys from the flow's table to the value.
+    /// Key path from the flow's table to the value.
     pub(crate) path: Vec<String>,
     pub(crate) place: Span,
     /// The value as written.
@@ -34,7 +34,7 @@ pub(crate) struct VariedKey {
     shares: Option<Vec<f64>>,
 }
 
-/// Returns the varied keys of a flow's table. `count` is the number of replicas.
+/// Returns the keys of a flow's table whose values differ between the replicas. `count` is the number of replicas.
 pub(crate) fn varied_keys(
     reader: &TableReader<'_>,
     head: TableHead<'_>,

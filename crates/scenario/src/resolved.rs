@@ -1,4 +1,5 @@
-//! The resolved document: every key with its value. The document is recorded while the scenario is checked.
+//! The resolved document: every key with its value, as `show` prints it. The values are recorded while the scenario is
+//! checked.
 
 use crate::fields::{FieldValue, Fields};
 use crate::key::{Key, Presence, ValueType};

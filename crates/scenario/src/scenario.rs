@@ -100,8 +100,8 @@ pub struct ChosenStack {
     /// Transport, such as a QUIC stack with its parameters.
     pub transport: Choice<lasthop_stack::transport::Build>,
     /// Congestion control of the QUIC library, as the library names it
-    /// ([`Info::quic_name`](lasthop_base::Info::quic_name)); `None`: the control that the source's TCP configuration
-    /// selects.
+    /// ([`Info::quic_name`](lasthop_base::Info::quic_name)). If `None`, the flow uses Lasthop's congestion control,
+    /// which the source's TCP configuration selects.
     pub control: Option<&'static str>,
     /// UDP payload of a full datagram, bytes, at least 1200. With real headers, a full datagram has the same size on
     /// the link as a full TCP segment with timestamps.

@@ -118,7 +118,7 @@ impl<'c> SetTarget<'c> {
 }
 
 impl<'c> Level<'c> {
-    /// Returns the level after the next part of a path; `None` if no such part exists.
+    /// Returns the level (kind of table or value) after the next part of a path; `None` if no such part exists.
     fn child(self, draft: &Draft, catalogue: &'c Catalogue, part: &str, is_whole: bool) -> Option<Level<'c>> {
         let of_side = |side: &str| {
             let seam = catalogue.of_side(side).into_iter().find(|seam| seam.name == part);

@@ -1,7 +1,8 @@
 //! All events of a run as lines of JSON.
 //!
 //! Keys contain their units. Offsets are absolute positions in the byte stream (the SYN is byte 0). `kind` is the type
-//! of a line: `sent`, `lost`, `duplicated`, `event`; at a middlebox also `repeated`, `made`, `changed`, `received`.
+//! of a line: `sent`, `lost`, `duplicated`, `event`; at a middlebox also `repeated`, `made` (a new packet), `changed`,
+//! `received`.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};

@@ -31,8 +31,8 @@ fn built(stack: &ChosenStack) -> Transport {
     (stack.transport.build)(&stack.transport.values)
 }
 
-/// Returns the traffic of a flow with a stack. The source opens the connection, as in a TCP flow. If the build lacks
-/// the flow's stack, the flow sends nothing ([`missing`] reports the error).
+/// Returns the traffic of a flow whose transport is a QUIC stack. The source opens the connection, as in a TCP flow. If
+/// the build lacks the flow's stack, the flow sends nothing ([`missing`] reports the error).
 pub(crate) fn traffic(flow: &Flow, seed: u64) -> Traffic {
     let nothing = Traffic::NoEndpoint(NoEndpoint::External);
     let Some(stack) = flow.stack.as_deref() else { return nothing };

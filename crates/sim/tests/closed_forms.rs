@@ -72,8 +72,8 @@ fn limited_by_losses(recovery: &str, ack_policy: &str, p: f64) -> FlowOutcome {
         ("min_rto", "1 s"),
         ("segment", "1000 bytes"),
         ("receiver.window.size", "100000000 bytes"),
-        // The run has at least 2000 losses. The standard error of their number is about 2 %, so the standard error of
-        // the rate is about 1 %.
+        // The run has at least 2000 losses. The standard error of their number is about 2 %. The rate is proportional
+        // to 1 / sqrt(p), so its standard error is about 1 %.
         ("duration", if p < 0.001 { "10000 s" } else { "5000 s" }),
     ];
     let mut outcome = run("profile=plain,rate=1000Mbit/s,rtt=100ms,queue=100000packets,loss=1%", &settings);

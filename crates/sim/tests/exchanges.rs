@@ -67,7 +67,7 @@ fn a_pause_longer_than_the_timeout_restarts_slow_start() {
         times(&run(&scenario(&draft), 1))
     };
     let (at_once, later) = (of("0 s", "false"), of("3 s", "false"));
-    // With an open window, a response must take 40 ms of transmission plus a round trip.
+    // If the window holds the whole response, a response must take 40 ms of transmission plus a round trip.
     let last = at_once.last().unwrap();
     assert!((last - 0.1401).abs() < 0.002, "{last}");
     for time in &later[1..] {
@@ -145,8 +145,8 @@ fn bursts_at_a_rate_carry_that_rate() {
     // The source is silent for 60 % of the time. After each pause, slow start begins from the initial window.
     let limited = web(&outcome).app_limited_pct().unwrap();
     assert!(limited > 60.0 && limited < 100.0, "{limited}");
-    // From 2.2 s to 5 s, no data may arrive: the last data arrives half a round trip and its queueing delay after the
-    // burst.
+    // From 2.2 s to 5 s, no data may arrive. The first burst ends at 2 s, and its last data arrives half a round trip
+    // and a queueing delay later.
     let at = |second: f64| {
         let sample = samples.flows.iter().find(|sample| sample.time.as_secs() >= second).unwrap();
         sample.delivered_bytes

@@ -52,8 +52,8 @@ fn a_request_has_the_time_of_both_directions() {
     }
 }
 
-/// A transfer with slow start from one segment must take longer than the shortest time on the idle path. The slower of two
-/// equal simultaneous transfers must take about twice the shortest time of one.
+/// A transfer with slow start from one segment must take longer than the shortest time on the idle path. The slower of
+/// two equal simultaneous transfers must take about twice the shortest time of one.
 #[test]
 fn slow_start_and_other_flows_count() {
     let slow = format!("{FLOW}transfer = \"200 KB\"\n[flow.file.sender]\ninitial_window = 1\n");

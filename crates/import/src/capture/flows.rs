@@ -12,7 +12,7 @@ type Ports = (u32, SocketAddr, SocketAddr);
 /// Key of a connection: its ends, and the number of earlier connections between them.
 pub(crate) type ConnectionKey = (Ports, u32);
 
-/// Largest number of connections that are counted separately.
+/// Largest number of connections of a capture. Packets of further connections are left out.
 const MAX_CONNECTIONS: usize = 200_000;
 
 #[derive(Clone, Debug, Default)]

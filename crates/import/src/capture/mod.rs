@@ -30,7 +30,7 @@ const TRIPS: [f64; 2] = [0.01, 1e6];
 const LARGEST_QUEUE: f64 = 1e9;
 /// Assumed payload of a segment if the capture does not show the payload, bytes.
 const DEFAULT_SEGMENT: u32 = 1448;
-/// Lower limit of the assumed payload, bytes: the smallest MSS of Linux (TCP_MIN_SND_MSS, 48) less 12 bytes of the
+/// Lower limit of the assumed payload, bytes: the smallest MSS of Linux (TCP_MIN_SND_MSS, 48) less the 12 bytes of the
 /// timestamps option.
 const SMALLEST_SEGMENT: u32 = 36;
 /// Smallest queueing delay that shows a queue, in transmission times of one packet. Shorter delays are noise.

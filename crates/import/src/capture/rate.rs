@@ -12,7 +12,7 @@ const PER_FOLD: f64 = 200.0;
 const MIN_RATE: f64 = 1000.0;
 /// Half the width of a peak of the histogram, in classes. A peak has 6 classes, which together span 3 % of the rate.
 const NEAR: usize = 3;
-/// Smallest share of the bytes that must arrive at a rate if the rate is to count.
+/// Smallest share of the bytes that must arrive at a rate before the rate is accepted as the link's rate.
 const SHARE: f64 = 0.05;
 /// Smallest share of the bytes that must arrive in long trains at the rate or faster if the link is to count as busy.
 const BUSY: f64 = 0.5;

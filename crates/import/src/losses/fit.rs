@@ -41,7 +41,7 @@ impl LossModel {
 /// A probability with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probability {
-    /// Name of the probability in netem and in the channel.
+    /// Name of the probability in netem and in a scenario's channel.
     pub name: &'static str,
     /// The most likely value.
     pub value: f64,

@@ -65,7 +65,7 @@ impl LossRecord {
         self.lost
     }
 
-    /// Returns the runs in order, each as a pair: whether its packets were lost, and their number.
+    /// Returns the runs in order. Each item is a pair: whether the run's packets were lost, and the number of packets.
     pub fn runs(&self) -> impl Iterator<Item = (bool, u32)> + '_ {
         let mut runs = self.runs.iter().enumerate().filter(|(_, length)| **length > 0).peekable();
         std::iter::from_fn(move || {

@@ -68,7 +68,7 @@ pub(crate) fn class(at: usize, is_lost: bool) -> String {
 /// Result of Pearson's chi-square test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ChiSquare {
-    /// Pearson's sum.
+    /// Sum of (observed - expected)² / expected over all classes.
     pub(crate) sum: f64,
     /// Degrees of freedom of the sum.
     pub(crate) freedom: usize,

@@ -6,7 +6,7 @@ use crate::import_result::{Service, shown};
 
 /// Number of samples from which the usual time step, the median, is computed.
 const STEP_SAMPLES: usize = 512;
-/// Longest time between two samples that does not count as a gap, in usual time steps.
+/// Longest time between two samples that does not count as a gap, as a multiple of the usual time step.
 const GAP: f64 = 3.5;
 
 pub(crate) struct RateSeries<'w> {

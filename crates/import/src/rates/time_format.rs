@@ -35,8 +35,8 @@ pub(crate) fn unit_in(name: &str) -> Option<f64> {
     unit(&last)
 }
 
-/// Guesses the format from the first value: a date, a time since 1970, or seconds. The size of a time since 1970 shows
-/// its unit.
+/// Guesses the format from the first value: a date, a time since 1970, or seconds. The magnitude of a time since 1970
+/// reveals its unit (s, ms, us or ns).
 pub(crate) fn guess(first: &str) -> Option<TimeFormat> {
     let Ok(number) = first.trim().parse::<f64>() else {
         return date(first).map(|_| TimeFormat::Date);

@@ -63,8 +63,8 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
     let acks: Vec<_> = recorded.on(1, false).map(|(at, ..)| at).collect();
     let mut matrix = Matrix::default();
     for (lost, _, is_air) in holes {
-        // Finds the first arrival of a packet with a sequence number above the hole, and whether the receiver sent an ACK
-        // at that time.
+        // Finds the first arrival of a packet with a sequence number above the hole, and whether the receiver sent an
+        // ACK at that time.
         let behind = arrivals.iter().find(|(seq, _)| ahead(*seq, lost) > 0);
         if let Some((_, at)) = behind {
             let spoke = acks.binary_search(at).is_ok();

@@ -53,7 +53,8 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
 
 /// The uplink of 64 kbit/s also carries datagrams of 1000 bytes, each of which takes an eighth of a second, so ACKs
 /// arrive in bursts. New Jersey uses the receiver's timestamps, so its estimate must be unaffected. Jersey's filter
-/// window is one round trip, here 270 ms, 330 ms or 1 s. Jersey's error must grow as this window shrinks.
+/// window is one round trip: 270 ms, 330 ms or 1 s with receive windows of 64, 80 or 250 KB. Jersey's error must grow
+/// as the filter window shrinks.
 #[test]
 fn the_receivers_clock_does_not_mind_a_slow_way_back() {
     let cross = r#"
