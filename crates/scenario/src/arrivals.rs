@@ -26,7 +26,6 @@ pub(crate) fn process_of(text: &str) -> Option<&str> {
 pub(crate) struct TransferArrival {
     /// Time from the flow's `start` to the start of this transfer.
     pub(crate) after: Duration,
-    /// Size of the transfer, bytes.
     pub(crate) bytes: u64,
 }
 

@@ -40,7 +40,6 @@ const LARGEST: u64 = 4 << 20;
 /// A scenario's document with the changes made to it, not yet checked.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Mechanisms that the document may name.
     pub(crate) catalogue: Arc<Catalogue>,
     /// The document's own text, followed by one text for each change.
     pub(crate) sources: Vec<SourceText>,

@@ -15,7 +15,6 @@ pub(crate) struct Key {
     pub(crate) presets: Vec<Preset>,
 }
 
-/// Type of a key's value.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueType {
     /// A quantity, number, flag or word.

@@ -15,7 +15,6 @@ use crate::source::Span;
 use crate::tree::{Content, TomlEntry, TomlNode, TomlTable};
 use lasthop_base::{Stream, quantity};
 
-/// Key of a mix.
 const MIX: &str = "mix";
 /// First word of a uniform distribution.
 const UNIFORM: &str = "uniform ";
@@ -119,7 +118,6 @@ fn uniform(
     }
 }
 
-/// Returns the values and shares of a mix.
 fn mix(reader: &TableReader<'_>, key: &str, entry: &TomlEntry) -> Result<(Vec<TomlNode>, Vec<f64>), Problem> {
     let wrong = |place: Span, why: &str| {
         Err(reader

@@ -13,7 +13,6 @@ pub(crate) struct IdlePaths<'s> {
     links: Vec<[Direction; 2]>,
 }
 
-/// Properties of the path of a TCP flow.
 pub(crate) struct IdlePath {
     forward: OneWay,
     backward: OneWay,

@@ -119,7 +119,7 @@ impl<W: Write + Send> Trace<W> {
     }
 
     /// Writes a line about a packet. `place` has a key (`link` or `node`) and the name of that link or node. `cause` is
-    /// the reason of a loss.
+    /// the reason for a loss.
     fn packet(
         &mut self,
         now: Time,

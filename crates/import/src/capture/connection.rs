@@ -145,7 +145,6 @@ impl ConnectionMeasurement {
         }
     }
 
-    /// Returns whether the capture was taken at the sender of the data.
     pub(crate) fn is_at_sender(&self) -> bool {
         match (self.half_trip(true), self.half_trip(false)) {
             (Some(to_sender), Some(to_receiver)) => to_sender < 0.1 * to_receiver,

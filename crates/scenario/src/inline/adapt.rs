@@ -85,7 +85,6 @@ pub(super) fn losses_up(draft: &mut Draft, items: &[Item], route: &FirstRoute) -
     }
 }
 
-/// Sets the losses after the ARQ of one direction of a link.
 fn losses_after_arq(
     draft: &mut Draft,
     direction: &str,
