@@ -10,6 +10,7 @@ use std::fmt::{self, Write};
 /// FNV-1a hash over packets and events. Each item is first written as text, without the names of Rust types, so that
 /// renaming a type does not change the hash.
 pub struct Fingerprint {
+    /// The hash.
     pub value: u64,
     /// Number of hashed items.
     pub count: u64,
