@@ -1,5 +1,9 @@
-//! Reads a folder of CellReplay's recordings (Sentosa et al., NSDI 2025). Each direction has a heavy trace in
-//! Mahimahi's format, a light trace of base delays and packet trains, and optionally a file of delays by packet size.
+//! Reads a folder of CellReplay's recordings (Sentosa et al., NSDI 2025).
+//!
+//! Each direction has two or three files:
+//! * a heavy trace: packet delivery opportunities under saturating load, in Mahimahi's format;
+//! * a light trace: base delays and packet trains under light load;
+//! * optionally, delays by packet size.
 
 use crate::import_result::{ImportResult, Light, Service, Sourced, shown};
 use crate::limited::BoundedLines;
@@ -10,7 +14,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Bytes that one opportunity to send carries, including four bytes of the virtual device's header.
+/// Bytes that one delivery opportunity of a heavy trace carries, including four bytes of the virtual device's header.
 const BYTES: f64 = 1400.0;
 /// MSS of Linux with timestamps over CellReplay's virtual device, whose MTU is 1392 bytes.
 const SEGMENT: u32 = 1340;

@@ -8,7 +8,7 @@ use std::io::Read;
 pub enum RecordingFormat {
     /// A table of times and rates with column names, or a table of a known data set.
     Csv,
-    /// A trace in Mahimahi's format: each line has the time of one opportunity to send, ms.
+    /// A trace in Mahimahi's format: each line has the time, ms, at which one packet may leave the queue.
     Mahimahi,
     /// Output of `iperf3 --json`.
     Iperf3,
@@ -141,8 +141,8 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<RecordingFormat, ImportError> {
     if lines().all(|line| line.trim().bytes().all(|byte| byte.is_ascii_digit())) {
         return Ok(RecordingFormat::Mahimahi);
     }
-    // A line of a light trace has a time, a base delay, and the times of the packets in a train. The first packet's
-    // time is 0.
+    // Each line of CellReplay's light trace has a time, a base delay, and the times of the packets in a train. The
+    // first packet's time is 0.
     let is_train = |line: &str| {
         let mut words = line.split_ascii_whitespace().map(str::parse::<u64>);
         matches!((words.next(), words.next(), words.next()), (Some(Ok(_)), Some(Ok(_)), Some(Ok(0))))
@@ -175,7 +175,10 @@ mod tests {
         assert_eq!(of("PING example.org (192.0.2.1): 56 data bytes\n"), Ok(RecordingFormat::Ping));
         assert_eq!(of("{\"start\":{},\"intervals\":[]}"), Ok(RecordingFormat::Iperf3));
         assert!(of("").unwrap_err().message.contains("empty"));
-        assert!(of("\u{1f}\u{8b}").is_ok(), "the bytes of gzip are not these characters");
+        assert!(
+            of("\u{1f}\u{8b}").is_ok(),
+            "UTF-8 encodes U+008B as two bytes, so the text has no gzip magic"
+        );
         assert!(
             format(&mut &[0x1f, 0x8b, 8][..], &ImportOptions::default())
                 .unwrap_err()

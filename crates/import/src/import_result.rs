@@ -23,9 +23,9 @@ impl<T> Sourced<T> {
 pub enum Service {
     /// A constant rate, bit/s.
     Rate(f64),
-    /// A trace of opportunities to send 1500 bytes. The trace file is already written.
+    /// A Mahimahi trace, whose file is already written. Each delivery opportunity carries 1500 bytes.
     Trace {
-        /// Number of opportunities to send in the trace.
+        /// Number of delivery opportunities in the trace.
         opportunities: u64,
         /// Length of the trace, ms. The trace repeats after this time.
         millis: u64,
@@ -89,8 +89,8 @@ const SHORTEST: f64 = 30.0;
 const LONGEST: f64 = 600.0;
 
 impl ImportResult {
-    /// Writes a scenario with one link `path` from `server` to `client` and one flow `bulk`. `source` is the name
-    /// of the recording. `traces` are the file names of the traces down and up.
+    /// Returns the text of a scenario with one link `path` from `server` to `client` and one flow `bulk`. `source` is
+    /// the name of the recording. `traces` has the file names of the downlink's trace and the uplink's trace.
     pub fn scenario(&self, options: &ImportOptions, source: &str, traces: [&str; 2]) -> String {
         let source = plain(source);
         let mut text = format!("# Generated from `{source}` ({}) by `lasthop import`.\n", self.kind);
@@ -239,7 +239,7 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Largest number of characters of an input's text in a message.
+/// Largest number of characters that a message quotes from the input.
 const MAX_SHOWN: usize = 80;
 
 /// Replaces control characters as [`plain`] does, and cuts the text after [`MAX_SHOWN`] characters.

@@ -5,15 +5,14 @@
 //! Files are read sequentially and only once (captures twice), with a bounded amount of memory.
 //!
 //! * `detect`: detection of a file's format.
-//! * `rates`: converts throughput over time (CSV, Mahimahi, iperf3) to opportunities to send.
+//! * `rates`: converts throughput over time (CSV, Mahimahi, iperf3) to Mahimahi traces.
 //! * `cellreplay`: light and heavy traces of CellReplay.
 //! * `ping`: round-trip times and losses.
 //! * `capture`: measures one TCP connection in a pcap or pcapng file.
-//! * `losses`: reads records of losses, and fits the models of Gilbert and of Gilbert and Elliott by maximum
-//!   likelihood.
+//! * `losses`: reads records of losses, and fits the Gilbert model and the Gilbert-Elliott model by maximum likelihood.
 //! * `import_result`: holds the results and writes the text of the scenario.
 //!
-//! This crate prints nothing. The callers of this crate choose the names of the files that it writes.
+//! This crate prints nothing and creates no files. The caller passes the writers for the traces.
 
 mod cellreplay;
 mod detect;

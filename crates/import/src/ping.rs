@@ -48,7 +48,8 @@ impl PingLog {
                 self.duplicates += 1;
                 return;
             }
-            // Either the 16-bit sequence number wrapped around, or the reply was reordered.
+            // A smaller number has one of two reasons: the 16-bit sequence number wrapped around, or the reply was
+            // reordered.
             (Some(this), Some(last)) if this < last => {
                 if last - this > 30_000 {
                     let missing = (this + 65_536).saturating_sub(last + 1);

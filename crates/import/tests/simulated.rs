@@ -22,8 +22,8 @@ enum TapPlace {
     Receiver,
 }
 
-/// Records packets at one point of a path with two links: at the sender, between the links, or at the receiver. Pipes 0
-/// and 2 are the links' directions down, pipes 1 and 3 their directions up.
+/// Records packets at one point of a path with two links: at the sender, between the links, or at the receiver. Each
+/// link direction is a pipe: pipes 0 and 2 are the downlinks, pipes 1 and 3 the uplinks.
 struct Tap {
     place: TapPlace,
     seen: Vec<(Time, u64, Packet)>,
@@ -252,7 +252,7 @@ fn a_full_path_is_found_again_from_anywhere() {
 #[test]
 fn losses_of_the_air_are_found_again_from_anywhere() {
     let folder = tempfile::tempdir().expect("a folder");
-    // The window is so small that the queue never overflows.
+    // The random losses keep the congestion window so small that the queue never overflows.
     let scenario =
         scenario("10 Mbit/s", 40.0, "1000 packets", "channel = { kind = \"iid\", loss = 0.02 }", 300, 1448);
     for place in PLACES {

@@ -11,7 +11,7 @@ fn import(text: &str, options: &ImportOptions) -> (Result<ImportResult, ImportEr
     (found, String::from_utf8(down).expect("text"))
 }
 
-/// Imports a table. Returns the number of opportunities to send, and the length of the trace in ms.
+/// Imports a table. Returns the number of delivery opportunities (1500 bytes each), and the length of the trace in ms.
 fn trace(text: &str, options: &ImportOptions) -> (u64, u64) {
     match import(text, options).0.expect("it can be read").down.expect("a rate").value {
         Service::Trace { opportunities, millis } => (opportunities, millis),
@@ -36,7 +36,8 @@ fn columns(time: &str, rate: &str, unit: &str) -> ImportOptions {
 #[test]
 fn known_tables_need_no_words() {
     let usual = ImportOptions::default();
-    // Data set from Ghent: 150 kB in each of four seconds are 100 opportunities of 1500 bytes a second.
+    // Data set from Ghent: 150 kB in each of four seconds, which are 100 delivery opportunities of 1500 bytes per
+    // second.
     let ghent: String = (0..4)
         .map(|n| format!("{} {n}000 51.03 3.73 150000 1000\n", 1_453_121_790_686_u64 + n * 1000))
         .collect();
@@ -90,7 +91,7 @@ fn gaps_and_holes_are_left_out_and_said() {
         all.contains("1 rows have the same time as the row before") && all.contains("time goes back 1 times"),
         "{all}"
     );
-    // Without the gaps, the trace has ten seconds with 100 opportunities each and one second with 150.
+    // Without the gaps, the trace has 11 seconds: ten with 100 delivery opportunities, and one with 150.
     assert_eq!(found.down.expect("a rate").value, Service::Trace { opportunities: 1150, millis: 11_000 });
 }
 

@@ -145,7 +145,7 @@ pub(crate) fn read(
             most: fields.count("exchanges"),
         }),
         _ => Transfer::Pauses(Pauses {
-            // `on` of a source that never pauses is longer than any run.
+            // A source that never pauses gets a time `on` that is longer than any run.
             on: fields.duration("on").unwrap_or(LONGEST * 2),
             off: fields.duration("off").unwrap_or(LONGEST),
             period: spread("period"),

@@ -1,4 +1,5 @@
-//! Arrivals of transfers: files with start times and sizes, or a Poisson process that each run draws anew.
+//! Arrival times of transfers: from a file of start times and sizes, or from a Poisson process that each run draws
+//! anew.
 
 use crate::language::MAX_FLOWS;
 use crate::problem::Problem;
@@ -11,7 +12,7 @@ const MAX_BYTES: u64 = 1_000_000_000_000_000;
 /// Latest time of an arrival, s.
 const LATEST: f64 = 1e9;
 
-/// First word of a Poisson process, in place of a file.
+/// First word of a value that describes a Poisson process instead of naming a file.
 const POISSON: &str = "poisson ";
 /// Mean interval between two arrivals.
 pub(crate) const INTERVAL: Unit = Unit::Duration(Duration::from_micros(1), Duration::from_secs(86_400));
@@ -25,7 +26,6 @@ pub(crate) fn process_of(text: &str) -> Option<&str> {
 pub(crate) struct TransferArrival {
     /// Time from the flow's `start` to the start of this transfer.
     pub(crate) after: Duration,
-    /// Size of the transfer, bytes.
     pub(crate) bytes: u64,
 }
 

@@ -11,12 +11,12 @@ use crate::scenario::{Flow, Headers, Hop, Route, Traffic};
 use lasthop_base::{Duration, Rate, Value};
 use lasthop_net::link::Config;
 
-/// Smallest limit of a queue of 1 bdp or more, packets.
+/// Smallest queue limit for 1 bdp or more, packets: the initial window of RFC 6928.
 const MIN_PACKETS: f64 = 10.0;
 /// Assumed packet size if no flow crosses the link, bytes.
 const DEFAULT_PACKET: u64 = 1500;
-/// Converts each queue limit from bandwidth-delay products to bytes. Records each limit, with the number of products,
-/// in the resolved scenario.
+/// Converts queue limits from bandwidth-delay products to bytes. Records each limit in the resolved scenario, in bytes
+/// and as a multiple of the bandwidth-delay product.
 pub(crate) fn resolve_limits(
     net: &mut Network,
     flows: &[Flow],

@@ -6,9 +6,9 @@ use crate::problem::Problem;
 use lasthop_base::SeamInfo;
 use std::sync::Arc;
 
-/// Mechanisms that a scenario can name. [`Catalogue::default`] has the mechanisms of this project. A caller can add
-/// mechanisms. Added mechanisms have the same effect as this project's mechanisms in documents, `set`, messages, lists
-/// and the schema.
+/// Mechanisms that a scenario can name. [`Catalogue::default`] has the mechanisms of this project, and a caller can add
+/// mechanisms. Added mechanisms work like this project's mechanisms in scenario files, `set`, messages, lists and the
+/// schema.
 ///
 /// ```
 /// use lasthop_base::{Info, Mechanism};
@@ -38,13 +38,13 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// Mechanisms of an endpoint.
+    /// Mechanisms of a TCP endpoint.
     pub tcp: lasthop_tcp::Catalogue,
     /// Mechanisms of a link.
     pub link: lasthop_net::Catalogue,
     /// Mechanisms of a node.
     pub node: lasthop_middlebox::Catalogue,
-    /// Transports of a flow in place of TCP.
+    /// Transports that can replace TCP in a flow.
     pub transport: lasthop_stack::transport::Catalogue,
     /// Access to scenario files and trace files.
     pub files: Arc<dyn FileSource>,

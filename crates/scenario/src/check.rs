@@ -19,8 +19,8 @@ use lasthop_base::{Duration, Value, quantity};
 /// Largest number of samples of one probe in a run.
 const MAX_SAMPLES: u64 = 10_000_000;
 
-/// Checks a document against the catalogue. `title` is used if the document has no title; `detail` selects how much of
-/// the resolved document is recorded for `show`.
+/// Checks a document against the catalogue. `title` is used if the document has no title. `detail` selects how much of
+/// the resolved document (every key with its value) is recorded for `show`.
 pub(crate) fn check(
     catalogue: &Catalogue,
     sources: &[SourceText],
@@ -83,7 +83,8 @@ pub(crate) fn check(
     Ok((scenario, reader.resolved))
 }
 
-/// Returns the keys of the document's top level. In a very long run, the default of `sample` is longer than usual.
+/// Returns the keys of the document's top level. In a very long run, the default of `sample` is longer than usual, so
+/// that a probe takes at most [`MAX_SAMPLES`] samples.
 fn keys(
     reader: &TableReader<'_>,
     head: TableHead<'_>,

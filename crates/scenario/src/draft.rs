@@ -40,7 +40,6 @@ const LARGEST: u64 = 4 << 20;
 /// A scenario's document with the changes made to it, not yet checked.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Mechanisms that the document may name.
     pub(crate) catalogue: Arc<Catalogue>,
     /// The document's own text, followed by one text for each change.
     pub(crate) sources: Vec<SourceText>,
@@ -52,9 +51,9 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Reads a scenario. `path` is a ready path's name (`umts`), a file, or a one-line scenario
-    /// (`rate=10Mbit/s,rtt=20ms`; [`crate::inline`] has the keys). A one-line scenario may also change a ready path or
-    /// a file (`lte,loss=1%`).
+    /// Reads a scenario. `path` is the name of a ready path (a built-in scenario, such as `umts`), a file, or a
+    /// one-line scenario (`rate=10Mbit/s,rtt=20ms`; [`crate::inline`] has the keys). A one-line scenario may also
+    /// change a ready path or a file (`lte,loss=1%`).
     ///
     /// # Errors
     /// If no such scenario exists, or its text is not TOML.
@@ -174,9 +173,10 @@ impl Draft {
         done
     }
 
-    /// Returns the keys of a flow's TCP endpoints that the author set, such as `sender.congestion` and `profile`. The
-    /// author sets keys in a file, in a one-line scenario or by [`Draft::set`]. The result excludes keys that a ready
-    /// path sets. Endpoint keys have no effect if real programs replace the flow's endpoints (`lasthop emulate`).
+    /// Returns the keys of a flow's TCP endpoints that the author set in a file, in a one-line scenario or by
+    /// [`Draft::set`], such as `sender.congestion` and `profile`. The result excludes keys that a ready path (a
+    /// built-in scenario) sets. Endpoint keys have no effect if real programs replace the flow's endpoints (`lasthop
+    /// emulate`).
     pub fn given_endpoint_keys(&self, flow: &str) -> Vec<String> {
         let Some(table) = self.document.table("flow").and_then(|flows| flows.table(flow)) else {
             return Vec::new();
@@ -185,7 +185,7 @@ impl Draft {
             let Span { source, start, end } = entry.node.place;
             let source = &self.sources[source];
             let is_ready = ready::find(&source.name).is_some_and(|(_, text)| *text == *source.text);
-            // A default that a one-line scenario adds has the whole line as its span.
+            // A default that a one-line scenario adds has the whole line as its position in the source text.
             let is_usual = source.name == TYPED && start == 0 && end == source.text.len();
             !is_ready && !is_usual
         };
@@ -232,7 +232,8 @@ impl Draft {
 }
 
 impl Scenario {
-    /// Reads and checks a scenario. `path` is a ready path's name, a file, or a one-line scenario; see [`Draft::load`].
+    /// Reads and checks a scenario: a built-in scenario by its name, a file, or a one-line scenario; see
+    /// [`Draft::load`].
     pub fn load(path: &str) -> Result<Scenario, Problem> {
         Draft::load(path)?.check()
     }

@@ -43,7 +43,8 @@ impl Fields {
         self.entry(name).map(|(_, setting, _)| setting)
     }
 
-    /// Returns the position of the value in the source text. A default value has the position of its table's head.
+    /// Returns the position of the value in the source text. A default value has the position of its table's header,
+    /// such as `[link.wired]`.
     pub(crate) fn place(&self, name: &str) -> Option<Span> {
         self.entry(name).map(|(_, _, place)| *place)
     }

@@ -29,7 +29,7 @@ pub(crate) struct PlacedFlow {
     pub(crate) place: Span,
 }
 
-/// Reads all flows. Each replica of a flow becomes a separate flow.
+/// Reads all flows. Each replica of a flow (key `count`) becomes a separate flow.
 pub(crate) fn read(
     reader: &mut TableReader<'_>,
     entries: &[TomlEntry],
@@ -63,7 +63,8 @@ fn flow(
     }
 }
 
-/// Reads the replicas of a flow whose values are lists or mixes. Replicas with the same values are read only once.
+/// Reads the replicas of a flow with values that differ between the replicas (lists, mixes and ranges). Replicas with
+/// the same values are read only once.
 fn varied_flows(
     reader: &mut TableReader<'_>,
     entry: &TomlEntry,
@@ -127,8 +128,8 @@ fn varied_flows(
     Ok(())
 }
 
-/// Reads the flow with one combination of the varied values. Only the first combination is recorded for `show`
-/// (`is_recorded`).
+/// Reads the flow with one combination of the values that differ between replicas. Only the first combination is
+/// recorded for `show` (`is_recorded`).
 #[expect(clippy::too_many_arguments, reason = "a step of `varied_flows`")]
 fn read_variant(
     reader: &mut TableReader<'_>,
@@ -172,7 +173,7 @@ fn too_many(
         .help("make `count` smaller")
 }
 
-/// Reads the keys with these names, without their defaults.
+/// Reads only the keys in `names`, and applies no defaults.
 fn some_keys(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -274,8 +275,8 @@ fn equal_flows(
 }
 
 /// Returns the number of transfers of a Poisson process with the mean interval `every` over `period`. The number is the
-/// same in every run. Given the number of its arrivals, a Poisson process has arrivals that are independent and uniform
-/// over the period.
+/// same in every run. The start times are then independent and uniform over the period, as in a Poisson process with a
+/// given number of arrivals.
 fn poisson_transfers(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -548,8 +549,8 @@ fn chosen_stack(
     })
 }
 
-/// Returns the QUIC library's congestion control for a flow. `None` means the control that the source's TCP
-/// configuration selects.
+/// Returns the congestion control of the QUIC library that the flow uses. Returns `None` if the flow uses Lasthop's
+/// congestion control, which the source's TCP configuration selects.
 fn control_of(
     reader: &TableReader<'_>,
     head: TableHead<'_>,

@@ -76,7 +76,6 @@ const FOREIGN_KEYS: &[Foreign] = &[
         "Linux's fq is not implemented; rate-based senders pace themselves",
     ),
     noted("reorder", "tc", &["jitter"], "links deliver in order; parallel routes do not"),
-    // iperf3.
     same("parallel", "iperf3", &["count"]),
     same("bitrate", "iperf3", &["rate", "write_rate"]),
     same("time", "iperf3", &["duration"]),
@@ -98,7 +97,6 @@ const FOREIGN_KEYS: &[Foreign] = &[
     same("tcp_rmem", "Linux", &["window"]),
     same("initcwnd", "Linux", &["initial_window"]),
     same("rto_min", "Linux", &["min_rto"]),
-    // Mahimahi.
     same("mm_link", "Mahimahi", &["trace"]),
     same("mm_delay", "Mahimahi", &["one_way_delay"]),
     same("mm_loss", "Mahimahi", &["loss"]),

@@ -1,10 +1,10 @@
 //! One-line scenarios: `rate=10Mbit/s,rtt=20ms,queue=100packets,loss=1%`.
 //!
 //! Such a scenario describes one link called `path` from `server` to `client`, and one flow called `bulk` over the
-//! link, between two Linux hosts (`profile=linux`). If the line begins with the name of a ready path or of a file, the
-//! same keys change that scenario (`lte,loss=1%`). The keys of the link then apply to the last hop of the first TCP
-//! flow's route; delays apply to the whole route. "Down" is the direction in which this flow crosses the link. [`KEYS`]
-//! gives the meaning of each key.
+//! link, between two Linux hosts (`profile=linux`). If the line begins with the name of a ready path (a built-in
+//! scenario) or of a file, the same keys change that scenario (`lte,loss=1%`). The keys of the link then apply to the
+//! last hop of the first TCP flow's route, and delays apply to the whole route. "Down" is the direction in which this
+//! flow crosses the link. [`KEYS`] gives the meaning of each key.
 //!
 //! [`Draft::set`] also accepts these keys if the draft was read from a one-line scenario. In every draft,
 //! [`Draft::set`] accepts the keys for losses (module `line_keys`).
@@ -104,7 +104,7 @@ pub(crate) fn draft(catalogue: &Arc<Catalogue>, text: &str) -> Result<Draft, Pro
     Ok(draft)
 }
 
-/// Applies those keys of the line that are keys of the document or of the flow, not of one-line scenarios.
+/// Applies those keys of the line that scenario files also have: keys of the document or of the flow.
 fn apply_other_keys(draft: &mut Draft, items: &[Item]) -> Result<(), Problem> {
     for item in items.iter().filter(|item| !is_own(&item.key)) {
         set::apply(draft, &item.key, item.place, item.node.clone()).map_err(|problem| {

@@ -11,11 +11,10 @@ pub(crate) struct Key {
     pub(crate) value_type: ValueType,
     pub(crate) presence: Presence,
     pub(crate) doc: &'static str,
-    /// If the key selects a mechanism: the parameters of the mechanism whose defaults a profile replaces. Otherwise empty.
+    /// If the key selects a mechanism, the parameters whose defaults the profile replaces; otherwise empty.
     pub(crate) presets: Vec<Preset>,
 }
 
-/// Type of a key's value.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueType {
     /// A quantity, number, flag or word.

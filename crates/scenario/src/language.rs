@@ -87,7 +87,7 @@ pub(crate) fn receiver(catalogue: &Catalogue) -> Vec<Key> {
 }
 
 /// Returns the keys that select the mechanisms of a side (`sender`, `receiver`, `link`, `node` or `flow`). If a bare
-/// amount can select the mechanism, as for queues, the default is an amount.
+/// amount can select the mechanism, as `1 bdp` selects a queue, the default is an amount.
 fn seam_keys(catalogue: &Catalogue, side: &str) -> Vec<Key> {
     let key = |seam: &SeamInfo| {
         let default = if seam.limited().is_some() { DEFAULT_LIMIT } else { seam.default.name };

@@ -12,8 +12,8 @@
 //! * `check`, `links`, `flows`, `routes`, `nodes`, `bdp`, `traces`, `arrivals`: conversion of a document to a scenario.
 //!   `check` is the entry.
 //! * `notes`: warnings about valid but unlikely settings.
-//! * [`inline`]: one-line scenarios; `set`: changes by `--set path=value`; `ready`: the ready paths, files in
-//!   `scenarios/`.
+//! * [`inline`]: one-line scenarios; `set`: changes by `--set path=value`; `ready`: the ready paths, which are built-in
+//!   scenarios from the files in `scenarios/`.
 //! * [`PlainProblem`]: an error without a position in a document.
 //! * `file_source`: access to scenario and trace files.
 //!

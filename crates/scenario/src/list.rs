@@ -1,4 +1,4 @@
-//! List of all mechanisms, profiles and ready paths.
+//! List of all mechanisms, profiles and built-in scenarios (ready paths).
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -10,8 +10,8 @@ use lasthop_tcp::profile;
 /// One entry of the output of `lasthop list`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListEntry {
-    /// Key that selects the mechanism (`recovery`, `sender.loss_discrimination` …), `profile`, or `path` for a ready
-    /// path.
+    /// Key that selects the mechanism (`recovery`, `sender.loss_discrimination` …), `profile`, or `path` for a built-in
+    /// scenario (ready path).
     pub kind: String,
     /// Name used in scenarios.
     pub name: &'static str,
@@ -22,7 +22,8 @@ pub struct ListEntry {
 }
 
 impl Catalogue {
-    /// Returns every mechanism, grouped by the key that selects it, then every profile, then every ready path.
+    /// Returns every mechanism, grouped by the key that selects it, then every profile, then every built-in scenario
+    /// (ready path).
     pub fn list(&self) -> Vec<ListEntry> {
         entries(self)
     }

@@ -211,13 +211,13 @@ const UNLIMITED: &str = "unlimited";
 /// Units of a queue limit in packets.
 const PACKETS: [&str; 5] = ["packets", "packet", "pkts", "pkt", "p"];
 
-/// Returns the mechanism that a bare amount selects for this key, and the description of its limit.
+/// Returns the mechanism that a bare amount (`50 packets`) selects for this key, and the description of its limit.
 fn limited(seam: &SeamInfo) -> Option<(&'static Info, Limit)> {
     let info = seam.limited()?;
     info.limit.map(|limit| (info, limit))
 }
 
-/// Returns the mechanism and the limit that a bare amount selects; `None` if the word is not an amount.
+/// Returns the mechanism and the limit that a bare amount (`50 packets`) selects; `None` if the word is not an amount.
 fn bare(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -261,7 +261,7 @@ fn bare(
     }
 }
 
-/// Checks a bare amount against the parameter that it sets.
+/// Checks that a bare amount (`64 KB`) is valid for the parameter that it sets.
 fn checked(info: &Info, name: &str, text: &str) -> Result<(&'static str, Value), String> {
     match info.parameters.iter().find(|parameter| parameter.name == name) {
         Some(parameter) => parameter.unit.parse(text).map(|value| (parameter.name, value)),

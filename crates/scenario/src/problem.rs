@@ -72,7 +72,7 @@ impl Problem {
         self.0.help.as_deref()
     }
 
-    /// Returns the name of the file or of the ready path, or `command line`.
+    /// Returns the name of the file or of the built-in scenario, or `command line`.
     pub fn file(&self) -> &str {
         self.0.drawn.name()
     }

@@ -1,4 +1,4 @@
-//! Profiles: defaults of a flow's keys that imitate a real TCP.
+//! Profiles: defaults of a flow's keys that imitate a real TCP implementation, such as Linux.
 
 use crate::key::{Key, Presence, ValueType};
 use crate::tree::{Content, TomlTable};

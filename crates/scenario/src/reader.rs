@@ -11,7 +11,7 @@ use crate::suggest::{among, listed};
 use crate::tree::{TomlEntry, TomlNode, TomlTable};
 use crate::{mechanisms, quantities};
 
-/// Reads tables, and records every value for the resolved document.
+/// Reads tables, and records every value for the resolved document (the output of `show`).
 pub(crate) struct TableReader<'a> {
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) sources: &'a [SourceText],

@@ -138,7 +138,7 @@ pub fn units() -> Vec<(String, String)> {
     units
 }
 
-/// Other names of the ready paths, each with the name of its ready path.
+/// Other names of the built-in scenarios (ready paths), each with the usual name.
 pub fn aliases() -> &'static [(&'static str, &'static str)] {
     ready::ALIASES
 }

@@ -1,4 +1,4 @@
-//! Values that differ between the replicas of a flow: lists and mixes.
+//! Values that differ between the replicas of a flow (key `count`): lists, ranges and mixes.
 //!
 //! * A list has a value for each replica, in order. After its last value, a list begins again. Several lists advance
 //!   together.
@@ -15,16 +15,15 @@ use crate::source::Span;
 use crate::tree::{Content, TomlEntry, TomlNode, TomlTable};
 use lasthop_base::{Stream, quantity};
 
-/// Key of a mix.
 const MIX: &str = "mix";
 /// First word of a uniform distribution.
 const UNIFORM: &str = "uniform ";
-/// Seed of the streams that order mixes.
+/// Seed of the random streams from which the order of a mix is drawn.
 const SEED: u64 = 0;
 
 /// A key whose value differs between the replicas.
 pub(crate) struct VariedKey {
-    /// Keys from the flow's table to the value.
+    /// Key path from the flow's table to the value.
     pub(crate) path: Vec<String>,
     pub(crate) place: Span,
     /// The value as written.
@@ -34,7 +33,7 @@ pub(crate) struct VariedKey {
     shares: Option<Vec<f64>>,
 }
 
-/// Returns the varied keys of a flow's table. `count` is the number of replicas.
+/// Returns the keys of a flow's table whose values differ between the replicas. `count` is the number of replicas.
 pub(crate) fn varied_keys(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -119,7 +118,6 @@ fn uniform(
     }
 }
 
-/// Returns the values and shares of a mix.
 fn mix(reader: &TableReader<'_>, key: &str, entry: &TomlEntry) -> Result<(Vec<TomlNode>, Vec<f64>), Problem> {
     let wrong = |place: Span, why: &str| {
         Err(reader

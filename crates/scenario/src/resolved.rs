@@ -1,4 +1,5 @@
-//! The resolved document: every key with its value. The document is recorded while the scenario is checked.
+//! The resolved document: every key with its value, as `show` prints it. The values are recorded while the scenario is
+//! checked.
 
 use crate::fields::{FieldValue, Fields};
 use crate::key::{Key, Presence, ValueType};
@@ -45,7 +46,7 @@ pub(crate) enum ResolvedValue {
     Text(String),
     /// Name of a mechanism, or an example.
     Word(&'static str),
-    /// TOML: a list or a mix.
+    /// TOML text of a list or a mix, whose values differ between the replicas of a flow.
     Toml(String),
 }
 
@@ -112,7 +113,7 @@ impl Resolved {
         self.sections.extend(below);
     }
 
-    /// Discards a key that changes nothing, and its table.
+    /// Removes a key without effect, and the table of that key.
     pub(crate) fn omit(&mut self, path: &str, key: &str) {
         let table = format!("{path}.{key}");
         self.sections.retain(|section| section.path != table);

@@ -100,8 +100,8 @@ pub struct ChosenStack {
     /// Transport, such as a QUIC stack with its parameters.
     pub transport: Choice<lasthop_stack::transport::Build>,
     /// Congestion control of the QUIC library, as the library names it
-    /// ([`Info::quic_name`](lasthop_base::Info::quic_name)); `None`: the control that the source's TCP configuration
-    /// selects.
+    /// ([`Info::quic_name`](lasthop_base::Info::quic_name)). If `None`, the flow uses Lasthop's congestion control,
+    /// which the source's TCP configuration selects.
     pub control: Option<&'static str>,
     /// UDP payload of a full datagram, bytes, at least 1200. With real headers, a full datagram has the same size on
     /// the link as a full TCP segment with timestamps.
@@ -150,7 +150,7 @@ pub enum Traffic {
     Tcp {
         /// Amount of data, and times at which the application writes the data.
         transfer: Transfer,
-        /// Configuration of the sending end; equal flows share it.
+        /// Configuration of the sending end. Flows with equal configurations share one value.
         source: Arc<lasthop_tcp::Config>,
         /// Configuration of the receiving end.
         destination: Arc<lasthop_tcp::Config>,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 const LONGEST: usize = 240;
 
-/// Returns the text with long lines shortened, and the span's range in the shortened text.
+/// Returns the text with long lines shortened, and the range of `span` in the shortened text.
 pub(crate) fn snippet(text: &str, span: Range<usize>) -> (Cow<'_, str>, Range<usize>) {
     if text.split('\n').all(|line| line.len() <= LONGEST) {
         return (Cow::Borrowed(text), span);

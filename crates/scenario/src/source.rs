@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// One source text: a file, a ready path, or text typed on the command line.
+/// One source text: a file, a built-in scenario, or text typed on the command line.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceText {
-    /// Name used in messages: a file's path, `umts`, or `command line`.
+    /// Name used in messages: a file's path, a built-in scenario's name (`umts`), or `command line`.
     pub(crate) name: String,
     pub(crate) text: Arc<str>,
     /// Directory to which the file names in the text are relative.

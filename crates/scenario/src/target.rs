@@ -1,5 +1,5 @@
-//! Finds the tables and values of a document that a key path means. Each result has the kind of the table or value, and
-//! the mechanism on the path. `set` uses the results.
+//! Finds the tables and values of a document that a key path means. For each match, returns the kind of the table or
+//! value, and the mechanism on the path. The module `set` uses the matches.
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -118,7 +118,7 @@ impl<'c> SetTarget<'c> {
 }
 
 impl<'c> Level<'c> {
-    /// Returns the level after the next part of a path; `None` if no such part exists.
+    /// Returns the level (kind of table or value) after the next part of a path; `None` if no such part exists.
     fn child(self, draft: &Draft, catalogue: &'c Catalogue, part: &str, is_whole: bool) -> Option<Level<'c>> {
         let of_side = |side: &str| {
             let seam = catalogue.of_side(side).into_iter().find(|seam| seam.name == part);

@@ -32,7 +32,7 @@ pub(crate) enum Content {
     /// A number as written: digits, sign, point, exponent; also `nan` and `inf`.
     Number(String),
     Flag(bool),
-    /// Tables are shared and copied on write, because the drafts of a sweep's points share most of their tables.
+    /// Tables are shared and copied on write, because the drafts of a sweep (one per point) share most of their tables.
     Table(Arc<TomlTable>),
     /// A list: a value for each replica of a flow.
     List(Vec<TomlNode>),

@@ -1,4 +1,4 @@
-//! Tests of ready paths followed by keys that change them, and of synonyms of keys.
+//! Tests of keys after the name of a built-in scenario (`lte,loss=1%`), and of synonyms of keys.
 
 use lasthop_base::{Duration, Rate};
 use lasthop_net::service::Service;
@@ -151,7 +151,7 @@ fn bursts_have_a_mean_length() {
     assert!(Scenario::load("rate=10Mbit/s,burst=5").expect_err("no loss").message().contains("needs `loss`"));
 }
 
-/// Losses in the direction up have their own keys, both in a line without a ready path and after a ready path.
+/// Losses in the direction up have their own keys, with and without a built-in scenario before the keys.
 #[test]
 fn each_direction_loses_its_own() {
     for path in ["rate=10Mbit/s,loss=1%,up_loss=3%,up_burst=4", "wavelan,loss=1%,up_loss=3%,up_burst=4"] {

@@ -37,7 +37,8 @@ fn a_queue_of_which_nobody_says_anything_has_one() {
     assert_eq!(room(&load("rate=10Mbit/s,rtt=100ms,queue=20p").links[0].down), (20, 0));
 }
 
-/// In a one-line scenario `queue=` applies to both directions, as `rate=` does. Each direction has its own product.
+/// In a one-line scenario `queue=` applies to both directions, as `rate=` does. Each direction has its own
+/// bandwidth-delay product.
 #[test]
 fn a_lines_queue_holds_in_both_directions() {
     let rooms = |line: &str| {

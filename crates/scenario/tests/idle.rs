@@ -91,7 +91,8 @@ fn failing(info: &Info, rule: &OnlyIf) -> String {
     }
 }
 
-/// Each rule names parameters that exist. A scenario that does not satisfy the rule is refused.
+/// Each rule (`only_if`) of a mechanism must name parameters that exist. A scenario must be refused if it sets a
+/// parameter whose rule is not satisfied.
 #[test]
 fn every_rule_of_the_catalogues_is_heeded() {
     let catalogue = Catalogue::default();

@@ -286,7 +286,7 @@ fn traces_are_found_beside_the_scenario_and_from_where_one_types() {
     assert_eq!(opportunities(load(&file.to_string_lossy())), 3);
     let inline = format!("trace={},up=1Mbit/s,rtt=20ms", trace.display());
     assert_eq!(opportunities(load(&inline)), 3);
-    // A trace replaces the rate of a ready path, whether the trace is set by a key or in a one-line scenario.
+    // A trace replaces the rate of a built-in scenario, whether a key sets the trace or a one-line scenario does.
     let last =
         |scenario: Scenario| Scenario { links: scenario.links.into_iter().skip(1).collect(), ..scenario };
     let mut lte = Draft::load("lte").expect("a ready path");
@@ -318,7 +318,7 @@ fn light_traces_stand_beside_heavy_ones() {
     assert!(told.sizes.is_some());
     // The base delay rises from 20 to 40 ms in the first second and falls to 20 ms in the next two: the mean is 30 ms.
     assert_eq!(down.base_delay(), Duration::from_millis(30));
-    // The trace has three opportunities to send 1400 bytes in 4 ms.
+    // The trace has three delivery opportunities of 1400 bytes each in 4 ms.
     assert_eq!(down.service.mean_rate(), Rate::from_bps(8_400_000));
     let shown = draft.show().expect("valid");
     assert!(Draft::parse(&shown, "shown.toml").and_then(|draft| draft.check()).is_ok(), "{shown}");

@@ -78,11 +78,11 @@ pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
     }
 }
 
-/// Largest number of real flows that an engine distinguishes.
+/// Largest number of flows of real traffic (emulation) that an engine distinguishes.
 pub const EXTERNAL_FLOWS: usize = 64;
 
-/// Indices of the TCP flows that real traffic replaces. These are all TCP flows between the end nodes of flow number
-/// `replaced`, including that flow.
+/// Returns the indices of the TCP flows that real traffic replaces in an emulation: all TCP flows between the end nodes
+/// of flow number `replaced`, including that flow.
 pub fn replaced_flows(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     let ends = |flow: &lasthop_scenario::Flow| [flow.from.min(flow.to), flow.from.max(flow.to)];
     let between = ends(&scenario.flows[replaced]);
@@ -93,9 +93,9 @@ pub fn replaced_flows(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     (0..scenario.flows.len()).filter(is_replaced).collect()
 }
 
-/// Builds an engine for real traffic, which replaces the [`replaced_flows`] of flow number `replaced`. Engine flows 0
-/// to [`EXTERNAL_FLOWS`] - 1 are external and take the route of flow `replaced`. The scenario's other flows are
-/// simulated.
+/// Builds an engine for an emulation, in which real traffic replaces the [`replaced_flows`] of flow number `replaced`.
+/// Engine flows 0 to [`EXTERNAL_FLOWS`] - 1 carry real traffic on the route of flow `replaced`. The scenario's
+/// remaining flows are simulated.
 pub fn assemble_external(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
     assemble_with_links(scenario, replaced, seed, LinkDirection::in_link)
 }
@@ -105,8 +105,8 @@ pub fn assemble_changeable(scenario: &Scenario, replaced: usize, seed: u64) -> E
     assemble_with_links(scenario, replaced, seed, LinkDirection::adjustable)
 }
 
-/// Function that builds a link direction from a configuration, the direction's random stream, and the random stream of
-/// the link's plans.
+/// Function that builds a link direction from a configuration and two random streams: the direction's own stream, and
+/// the stream of the link's plans of rate and loss.
 type BuildLine = fn(&Config, Stream, Stream) -> LinkDirection;
 
 fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: BuildLine) -> Engine {
@@ -130,7 +130,7 @@ fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: B
     engine_with_links(scenario, seed, flows, hosts(scenario, seed, numbered), build, &ends)
 }
 
-/// Returns the pipes that model the time in the hosts, for those flows that have a processing time or an extra delay.
+/// Returns the pipes that model delays within the hosts, for those flows that have a processing time or an extra delay.
 /// `flows` has a pair for each flow: the index in the scenario, and the number in the engine.
 fn hosts(
     scenario: &Scenario,

@@ -17,7 +17,7 @@ fn lost(flow: &FlowOutcome, reason: LossReason) -> Option<f64> {
     Some(flow.account.lost[reason] as f64)
 }
 
-/// Returns a counter of TCP's endpoints; `None` for a flow that a stack of another project carries.
+/// Returns a counter of the TCP endpoints; `None` for a QUIC flow, whose stack has no such counters.
 fn of_tcp(flow: &FlowOutcome, number: u64) -> Option<f64> {
     (!flow.is_stack).then_some(number as f64)
 }

@@ -13,7 +13,6 @@ pub(crate) struct IdlePaths<'s> {
     links: Vec<[Direction; 2]>,
 }
 
-/// Properties of the path of a TCP flow.
 pub(crate) struct IdlePath {
     forward: OneWay,
     backward: OneWay,
@@ -24,7 +23,7 @@ struct OneWay {
     delay_s: f64,
     /// Lowest of the links' mean rates, bits/s.
     bottleneck_bps: f64,
-    /// Time per bit at all links except the bottleneck, s.
+    /// Time to transmit one bit once at each link except the bottleneck, s.
     other_s_per_bit: f64,
     /// Payload of a full segment, bytes.
     segment: u64,
@@ -83,9 +82,9 @@ impl IdlePath {
 }
 
 impl OneWay {
-    /// Returns the time in s from the first bit sent until the last bit of `bytes` bytes arrives. The sum contains the
-    /// transmission of all segments at the bottleneck, and the transmission of only the last segment at each other
-    /// link.
+    /// Returns the time from sending the first bit to the arrival of the last of `bytes` bytes, s. This time includes
+    /// the transmission of all segments at the bottleneck. At each other link, only the last segment's transmission
+    /// counts, because earlier segments are transmitted while the bottleneck is busy.
     fn time_s(&self, bytes: u64) -> f64 {
         let segments = bytes.div_ceil(self.segment).max(1);
         let last = bytes - (segments - 1) * self.segment + self.headers;

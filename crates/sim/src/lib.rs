@@ -8,7 +8,7 @@
 //! * [`stuck`]: the error of a run whose time does not advance.
 //! * [`probe`]: time series of cwnd, SRTT, queues and more.
 //! * [`packet_history`]: the history of each packet.
-//! * [`pcap`]: captures at the sources. Comments in the capture report the fates of packets.
+//! * [`pcap`]: captures at the sources. Comments in a capture report losses and the actions of middleboxes.
 //! * [`trace`]: all events as lines of JSON.
 //! * [`transport`]: flows whose transport is not Lasthop's TCP.
 

@@ -8,7 +8,8 @@ use lasthop_wire::{LossReason, PerReason};
 pub struct LinkTraffic {
     /// Length of the run, s.
     pub duration_s: f64,
-    /// Bytes that reached the end of the link during the run, including the headers that the link charges.
+    /// Bytes that reached the end of the link during the run, including the header bytes that links count (key
+    /// `headers`).
     pub carried_bytes: u64,
     /// Bytes that the link could carry during the run, at its constant, planned or recorded rate.
     pub capacity_bytes: f64,

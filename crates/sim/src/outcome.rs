@@ -43,7 +43,7 @@ pub struct FlowOutcome {
     pub limit_s: f64,
     /// Whether a stack of another project (QUIC) carries the flow. If so, metrics of TCP's endpoints are undefined.
     pub is_stack: bool,
-    /// Failure that ended a stack's flow: its time in s, and its reason.
+    /// Failure that ended a QUIC flow: time, s, and reason.
     pub failure: Option<(f64, String)>,
     /// Whether the transfer is finite.
     pub is_finite: bool,
@@ -53,8 +53,8 @@ pub struct FlowOutcome {
     pub idle_s: f64,
     /// Requests that the destination sent, with their responses; `None` if the flow has no requests.
     pub exchanges: Option<Vec<ExchangeOutcome>>,
-    /// Payload delivered by the flow while other TCP flows were active, and payload that equal shares would have
-    /// delivered in that time.
+    /// Payload that the flow delivered while other TCP flows were active, and payload that equal shares would have
+    /// delivered in that time, bytes.
     pub share: ConcurrentShare,
     /// Payload bytes delivered in order at the destination. For datagrams: payload of all datagrams that arrived,
     /// without copies.

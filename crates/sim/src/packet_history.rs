@@ -1,4 +1,4 @@
-//! The history of each packet: its sending time, its content and its fate.
+//! The history of each packet: its sending time, its content and its fate (arrived, lost, dropped or in flight).
 //!
 //! The engine reports single hops. This module combines the reports into one history per packet. Histories are returned
 //! in order of sending. A history is returned as soon as it and all earlier histories are complete. Packet numbers
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 pub enum PacketFate {
     /// Arrived at the other end of the flow.
     Arrived(Time),
-    /// Lost on this pipe.
+    /// Lost on this pipe (link direction).
     Lost(PipeId, LossReason),
     /// Received by this node's middlebox in place of the other end.
     Received(NodeId),
@@ -33,7 +33,7 @@ pub struct PacketHistory {
     pub packet: Packet,
     /// Whether a middlebox sent the packet.
     pub is_from_middlebox: bool,
-    /// Pipe on which the packet was copied, if the packet is a copy.
+    /// Pipe (link direction) that copied the packet, if the packet is a copy.
     pub copied_on: Option<PipeId>,
     /// The last middlebox that changed the header: its node, and the packet after the change.
     pub changed: Option<(NodeId, Packet)>,
@@ -125,7 +125,8 @@ impl PacketHistories {
         place.ok().and_then(|place| self.open.get_mut(place))
     }
 
-    /// Sending time of the oldest stored packet. Packets that are recorded later were not sent earlier.
+    /// Returns the sending time of the oldest stored packet. No packet with an earlier sending time can be recorded
+    /// afterwards.
     pub fn oldest(&self) -> Option<Time> {
         self.open.front().map(|(history, _)| history.sent)
     }

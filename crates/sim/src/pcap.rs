@@ -174,7 +174,7 @@ impl<W: Write + Send> SourceCapture<W> {
                 let name = reason.name();
                 (sent, Some(format!("dropped by the middlebox of {}: {name}", node(at))))
             }
-            // Packets that did not reach the source are not recorded.
+            // Packets to the source that did not arrive are not recorded.
             (false, _) => return,
         };
         // A packet to the source is recorded with the header that it has at its arrival.

@@ -137,8 +137,8 @@ impl<'s> SteppedRun<'s> {
         self.run_with(|engine, until| engine.advance(until, most))
     }
 
-    /// Runs the warm-up and the main part. `to` runs the engine until a given time, and returns true if the engine
-    /// stopped earlier. If the engine stopped earlier, the run is not over, and this function returns true.
+    /// Runs the warm-up, then the measured part. `to` runs the engine until a given time, and returns true if the
+    /// engine stopped earlier. Returns true if the run is not over.
     fn run_with(&mut self, to: impl Fn(&mut Engine, Time) -> bool) -> bool {
         let warm = Time::ZERO + self.scenario.warmup;
         if warm > Time::ZERO && self.at_warm_up_end.is_none() {

@@ -1,7 +1,8 @@
 //! All events of a run as lines of JSON.
 //!
 //! Keys contain their units. Offsets are absolute positions in the byte stream (the SYN is byte 0). `kind` is the type
-//! of a line: `sent`, `lost`, `duplicated`, `event`; at a middlebox also `repeated`, `made`, `changed`, `received`.
+//! of a line: `sent`, `lost`, `duplicated`, `event`; at a middlebox also `repeated`, `made` (a new packet), `changed`,
+//! `received`.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
@@ -118,7 +119,7 @@ impl<W: Write + Send> Trace<W> {
     }
 
     /// Writes a line about a packet. `place` has a key (`link` or `node`) and the name of that link or node. `cause` is
-    /// the reason of a loss.
+    /// the reason for a loss.
     fn packet(
         &mut self,
         now: Time,

@@ -9,10 +9,10 @@ use lasthop_stack::Stack;
 use lasthop_stack::quic::Settings;
 use lasthop_stack::transport::{Connection, Transport};
 
-/// Hash of the sources of the QUIC stacks' crate, 16 hexadecimal digits; empty without the stacks.
+/// Hash of the sources of the QUIC stacks' crate, 16 hexadecimal digits; empty without the feature `quic`.
 #[cfg(feature = "quic")]
 pub const SOURCES: &str = lasthop_quic::SOURCES;
-/// Hash of the sources of the QUIC stacks' crate, 16 hexadecimal digits; empty without the stacks.
+/// Hash of the sources of the QUIC stacks' crate, 16 hexadecimal digits; empty without the feature `quic`.
 #[cfg(not(feature = "quic"))]
 pub const SOURCES: &str = "";
 

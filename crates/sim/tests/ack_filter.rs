@@ -4,7 +4,7 @@ use lasthop_scenario::Draft;
 use lasthop_sim::{Outcome, run};
 
 /// Runs a download of 10 Mbit/s with one ACK of 52 bytes per segment, over an uplink of 50 kbit/s: 120 ACKs/s. The
-/// receiver's window is 62.5 KB, a bandwidth-delay product of 50 ms.
+/// receiver's window is 62.5 KB, the bandwidth-delay product of 10 Mbit/s and 50 ms.
 fn download(filter: &str) -> Outcome {
     let mut draft =
         Draft::load("rate=10Mbit/s,rtt=50ms,queue=1bdp,duration=60s,congestion=reno").expect("a path");

@@ -44,7 +44,7 @@ fn arrivals_are_a_poisson_process() {
     }
     let long = gaps.iter().filter(|gap| **gap > 0.1).count() as f64 / gaps.len() as f64;
     assert!((long - (-1f64).exp()).abs() < 5.0 * (0.23 / gaps.len() as f64).sqrt(), "{long}");
-    // With 500 counts, the standard error of the variance is 10 sqrt(2 / 500) = 0.63.
+    // Five runs of 100 s give 500 counts of arrivals, so the standard error of the variance is 10 sqrt(2 / 500) = 0.63.
     let variance = counts.iter().map(|count| (count - 10.0).powi(2)).sum::<f64>() / counts.len() as f64;
     assert!((variance - 10.0).abs() < 4.0 * 0.63, "{variance}");
     assert_ne!(starts(&outcomes[0]), starts(&outcomes[1]), "two runs have the same starts");

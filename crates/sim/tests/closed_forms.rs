@@ -72,8 +72,8 @@ fn limited_by_losses(recovery: &str, ack_policy: &str, p: f64) -> FlowOutcome {
         ("min_rto", "1 s"),
         ("segment", "1000 bytes"),
         ("receiver.window.size", "100000000 bytes"),
-        // The run has at least 2000 losses. The standard error of their number is about 2 %, so the standard error of
-        // the rate is about 1 %.
+        // The run has at least 2000 losses. The standard error of their number is about 2 %. The rate is proportional
+        // to 1 / sqrt(p), so its standard error is about 1 %.
         ("duration", if p < 0.001 { "10000 s" } else { "5000 s" }),
     ];
     let mut outcome = run("profile=plain,rate=1000Mbit/s,rtt=100ms,queue=100000packets,loss=1%", &settings);
@@ -90,10 +90,10 @@ fn sent(flow: &FlowOutcome) -> f64 {
 /// probability p. For random losses, C is 1.31 with an ACK for every segment, and 0.93 with delayed ACKs. (For periodic
 /// losses, C is sqrt(3/2) and 0.87.)
 ///
-/// We stated the tolerance of 15 % for p = 3e-4 to 1e-2 before the measurement. The measured ratios are 0.97 to 0.92 up
-/// to p = 3e-3. The formula ignores timeouts. At p = 1e-2, about 2 % of the loss indications are timeouts, and the
-/// ratios of 0.88 and 0.84 (delayed ACKs) are partly outside the tolerance. The next test compares this point with a
-/// model that includes timeouts.
+/// We stated the tolerance of 15 % for p = 3e-4 to 1e-2 before the measurement. The measured rates are 0.97 to 0.92 of
+/// the formula up to p = 3e-3. The formula ignores timeouts. At p = 1e-2, about 2 % of the loss indications are
+/// timeouts. There, the rates are 0.88 of the formula and, with delayed ACKs, 0.84, which is outside the tolerance. The
+/// next test compares this point with a model that includes timeouts.
 #[test]
 fn sack_has_the_rate_of_mathis() {
     for (ack_policy, constant) in [("immediate", 1.31), ("delayed", 0.93)] {
@@ -159,7 +159,7 @@ fn cubic_has_the_rate_of_reno_on_a_short_path() {
 const ACKS: [(&str, f64); 2] = [("immediate", 1.0), ("delayed", 2.0)];
 
 /// Reno must have the rate of Padhye's model within 25 %, from p = 1e-3 to 0.1. We stated this tolerance before the
-/// measurement. The measured ratios are 0.94 to 1.04.
+/// measurement. The measured rates are 0.94 to 1.04 of the model.
 #[test]
 fn reno_has_the_rate_of_padhye() {
     for (ack_policy, b) in ACKS {

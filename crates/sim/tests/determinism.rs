@@ -282,8 +282,8 @@ fn fused_hops_change_nothing() {
 
 #[test]
 fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
-    // The channel decides a packet's fate only by the packet's position in the sequence. The channel must therefore
-    // destroy packets at the same positions with any receiver.
+    // The channel decides only by a packet's position in the sequence whether to destroy the packet. With any receiver,
+    // the channel must therefore destroy packets at the same positions.
     let lost = |ack_splitting: &str| {
         let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=1000packets,loss=2%")
             .expect("an inline path");

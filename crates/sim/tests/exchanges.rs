@@ -48,7 +48,8 @@ fn small_exchanges_take_a_round_trip_and_their_transmission() {
     assert!(times[1..].iter().all(|time| (time - 0.1051).abs() < 1e-6), "{times:?}");
     let flow = web(&outcome);
     assert_eq!((flow.delivered_bytes, flow.source.retransmitted), (50_000, 0));
-    // The flow must be complete after the last response, at 0.2051 + 9 (0.3 + 0.1051) s.
+    // The flow must be complete after the last response: the first exchange takes 0.2051 s, and each of nine more
+    // exchanges takes 0.1051 s after a pause of 0.3 s.
     assert!((flow.active_s - (0.2051 + 9.0 * 0.4051)).abs() < 1e-6, "{}", flow.active_s);
     assert!(flow.account.completed.is_some());
     // The client must send eleven segments that use sequence space: ten requests and the FIN.
@@ -66,11 +67,11 @@ fn a_pause_longer_than_the_timeout_restarts_slow_start() {
         times(&run(&scenario(&draft), 1))
     };
     let (at_once, later) = (of("0 s", "false"), of("3 s", "false"));
-    // With an open window, a response must take 40 ms of transmission plus a round trip.
+    // If the window holds the whole response, a response must take 40 ms of transmission plus a round trip.
     let last = at_once.last().unwrap();
     assert!((last - 0.1401).abs() < 0.002, "{last}");
     for time in &later[1..] {
-        assert!(*time > 0.1401 + 0.05, "a response takes less than a round trip longer: {later:?}");
+        assert!(*time > 0.1401 + 0.05, "slow start after a pause adds less than 50 ms: {later:?}");
     }
     assert!((later[1] - later[2]).abs() < 0.01, "responses do not begin from the same window: {later:?}");
 }
@@ -144,8 +145,8 @@ fn bursts_at_a_rate_carry_that_rate() {
     // The source is silent for 60 % of the time. After each pause, slow start begins from the initial window.
     let limited = web(&outcome).app_limited_pct().unwrap();
     assert!(limited > 60.0 && limited < 100.0, "{limited}");
-    // From 2.2 s to 5 s, no data may arrive: the last data arrives half a round trip and its queueing delay after the
-    // burst.
+    // From 2.2 s to 5 s, no data may arrive. The first burst ends at 2 s, and its last data arrives half a round trip
+    // and a queueing delay later.
     let at = |second: f64| {
         let sample = samples.flows.iter().find(|sample| sample.time.as_secs() >= second).unwrap();
         sample.delivered_bytes

@@ -19,8 +19,9 @@ fn shares(flow: &FlowOutcome) -> [f64; 3] {
 
 #[test]
 fn a_small_receive_window() {
-    // The receive window has 20 segments. The handshake takes one round trip of 100 ms, which is attributed to
-    // none of the three limits. cwnd must be the limit in the next two round trips. After three round trips, the receive window must be the limit.
+    // The receive window has 20 segments. The handshake takes one round trip of 100 ms, which is attributed to none of
+    // the three limits. cwnd must be the limit in the next two round trips. After three round trips, the receive window
+    // must be the limit.
     let settings = [("receiver.window.size", "20000 bytes"), ("segment", "1000 bytes"), ("duration", "60 s")];
     let [cwnd, receiver, application] = shares(&run(
         "profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets,ack_policy=immediate",

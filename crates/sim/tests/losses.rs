@@ -65,8 +65,8 @@ fn repeats_against_bursts_leave_what_the_chain_says() {
         let outcome = lasthop_sim::run(&draft.check().expect("a valid scenario"), 1);
         outcome.flows[0].account.lost.total() as f64
     };
-    // The channel loses 2,500 of 250,000 datagrams in 500 bursts. The standard error of this number is 2500 / sqrt(500
-    // / 2) = 158.
+    // The channel loses 2,500 of 250,000 datagrams in 500 bursts. The number of bursts and their lengths vary, so the
+    // standard error of the number of losses is 2500 sqrt(2 / 500) = 158.
     let alone = lost(1);
     assert!((alone - 2500.0).abs() < 4.0 * 158.0, "{alone}");
     for (transmissions, left) in [(2, 0.8), (4, 0.512), (16, 0.0352)] {

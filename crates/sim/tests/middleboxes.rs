@@ -139,9 +139,9 @@ fn a_closed_window_keeps_the_timer_from_expiring() {
     }
 }
 
-/// The link delivers repaired packets out of order. A receiver that delays duplicate ACKs must then cause fewer
-/// recoveries and more goodput. The sender is NewReno. A SACK sender would learn of other holes from each ACK that
-/// reports a repair.
+/// Packets that the link retransmits arrive out of order. A receiver that delays duplicate ACKs must then cause fewer
+/// recoveries and more goodput. The sender is NewReno, because a SACK sender would learn of more holes from each ACK
+/// for a retransmitted packet.
 #[test]
 fn duplicates_that_wait_spare_the_sender_repeats() {
     let air: &[Setting<'_>] = &[

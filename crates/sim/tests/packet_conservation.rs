@@ -137,7 +137,7 @@ fn every_mechanism_of_links_and_of_tcp() {
     for seam in catalogue.seams() {
         let table = match seam.side {
             "link" => "link.path.down".to_owned(),
-            // `lasthop-quic` has its own tests of the stacks of flows.
+            // `lasthop-quic` has its own tests of the QUIC stacks.
             "node" | "flow" => continue,
             side => format!("flow.bulk.{side}"),
         };

@@ -34,7 +34,7 @@ fn an_upload_over_cable_waits_as_measured() {
 
 /// Michel et al., IMC 2022: the median RTT is 50 ms. arXiv 2310.09242: the delay changes every 15 s. The wired path
 /// takes 10 ms each way, so the median one-way delay of the satellite link must be 15 ms. The delay of the satellite
-/// link is 4 to 19 ms depending on the slot, plus up to 7 ms of jitter.
+/// link is drawn from 4 to 19 ms for each slot of 15 s, plus up to 7 ms of jitter.
 #[test]
 fn starlink_steps_every_15_s_about_its_median() {
     let text = concat!(
@@ -69,8 +69,8 @@ fn a_gateway_that_splits_helps_a_satellite() {
     assert!(split > 2.0 * whole, "{split} with a split, {whole} without");
 }
 
-/// The capacity of a link must follow from its drawn rate. A bulk flow must use nearly all of the capacity, and never
-/// more than 100 %.
+/// If a link's rate is drawn at random, the link's capacity must follow from the drawn rate. A bulk flow must use
+/// nearly all of the capacity, and never more than 100 %.
 #[test]
 fn a_drawn_rate_is_what_use_is_measured_by() {
     let path = "rate=10Mbit/s,rtt=10ms,queue=1000packets,congestion=cubic,duration=60s";

@@ -1,5 +1,5 @@
-//! Tests that a receiver gets the counters that it requests: those of the other end, and those of its host's own
-//! interface.
+//! Tests that a receiver gets the counters that it requests: counters of the other end, and counters of the interface
+//! of its own host.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{Outcome, run};

@@ -86,8 +86,9 @@ fn bbr_looks_for_the_smallest_rtt() {
     assert!((0.015..0.035).contains(&share), "{share}");
 }
 
-/// Slow start that lasts until a loss overshoots by the growth of one round trip, here 133 segments. HyStart and
-/// HyStart++ must leave slow start earlier, without loss of goodput (Ha and Rhee 2011, §5; RFC 9406 §1).
+/// Slow start that lasts until a loss overshoots by the growth of one round trip, here 133 segments (33 on the path and
+/// 100 in the queue). HyStart and HyStart++ must leave slow start earlier, without loss of goodput (Ha and Rhee 2011,
+/// §5; RFC 9406 §1).
 #[test]
 fn slow_start_that_is_left_early_does_not_overshoot() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,congestion=cubic,recovery=rack";

@@ -52,15 +52,15 @@ fn a_request_has_the_time_of_both_directions() {
     }
 }
 
-/// A transfer with slow start from one segment must take longer than the shortest time on the idle path. The slower of two
-/// equal simultaneous transfers must take about twice the shortest time of one.
+/// A transfer with slow start from one segment must take longer than the shortest time on the idle path. The slower of
+/// two equal simultaneous transfers must take about twice the shortest time of one.
 #[test]
 fn slow_start_and_other_flows_count() {
     let slow = format!("{FLOW}transfer = \"200 KB\"\n[flow.file.sender]\ninitial_window = 1\n");
     let [alone] = transfers(&slow)[..] else { panic!("one transfer") };
     assert!(alone.slowdown() > 1.5, "{}", alone.slowdown());
     let two = format!("{FLOW}count = 2\ntransfer = \"5 MB\"\n");
-    // The last bit of both transfers leaves the bottleneck after the time of two transfers.
+    // The slower transfer ends when the bottleneck has transmitted the bytes of both transfers.
     let slowdowns: Vec<f64> = transfers(&two).iter().map(TransferOutcome::slowdown).collect();
     let largest = slowdowns.iter().copied().fold(0.0, f64::max);
     assert!((1.95..2.05).contains(&largest), "{slowdowns:?}");

@@ -99,7 +99,7 @@ fn many_events_at_an_instant_are_none() {
 fn the_least_time_of_no_parameter_stops_a_run() {
     let catalogue = Catalogue::default();
     let (mut tried, mut stuck) = (0, Vec::new());
-    // `lasthop-quic` has its own tests of the stacks of flows.
+    // `lasthop-quic` has its own tests of the QUIC stacks.
     for seam in catalogue.seams().into_iter().filter(|seam| seam.side != "flow") {
         for info in &seam.mechanisms {
             let least = |parameter: &Parameter| match parameter.unit {

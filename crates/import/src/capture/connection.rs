@@ -77,7 +77,7 @@ impl ConnectionMeasurement {
     /// Handles a segment. `forward` is true if the sender of the data sent the segment.
     pub(crate) fn handle_segment(&mut self, nanos: u64, segment: &CapturedSegment, forward: bool) {
         let begun = *self.begun.get_or_insert(nanos);
-        // Times never decrease here: if several processors capture, packets may be slightly out of order.
+        // Keeps times non-decreasing: packets may be slightly out of order if several processors captured them.
         let at = (nanos.saturating_sub(begun) as f64 / 1e9).max(self.last);
         self.last = at;
         self.handshake.observe(at, segment, forward);
@@ -145,7 +145,6 @@ impl ConnectionMeasurement {
         }
     }
 
-    /// Returns whether the capture was taken at the sender of the data.
     pub(crate) fn is_at_sender(&self) -> bool {
         match (self.half_trip(true), self.half_trip(false)) {
             (Some(to_sender), Some(to_receiver)) => to_sender < 0.1 * to_receiver,
@@ -179,8 +178,8 @@ impl ConnectionMeasurement {
         self.handshake.syn.is_some() && self.handshake.syn_ack.is_some()
     }
 
-    /// Returns whether the capture point is behind the bottleneck, where packets arrive no faster than they are
-    /// acknowledged.
+    /// Returns whether the capture point is downstream of the bottleneck. There, packets arrive no faster than the
+    /// receiver acknowledges them.
     pub(crate) fn is_behind_bottleneck(&self) -> bool {
         match (self.arrived.rate(), self.acknowledged.rate()) {
             (Some((arrived, _)), Some((acknowledged, _))) => {

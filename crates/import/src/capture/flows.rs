@@ -12,12 +12,12 @@ type Ports = (u32, SocketAddr, SocketAddr);
 /// Key of a connection: its ends, and the number of earlier connections between them.
 pub(crate) type ConnectionKey = (Ports, u32);
 
-/// Largest number of connections that are counted separately.
+/// Largest number of connections of a capture. Packets of further connections are left out.
 const MAX_CONNECTIONS: usize = 200_000;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowSummary {
-    /// Payload bytes that the first end sent, and payload bytes that the second end sent.
+    /// Payload bytes sent by each end.
     pub(crate) bytes: [u64; 2],
     pub(crate) packets: u64,
     pub(crate) largest: [u32; 2],

@@ -43,7 +43,7 @@ struct Pending {
     on_wire: u32,
 }
 
-/// Largest number of incomplete packets at a time. Few are needed, because the fragments of a packet are close
+/// Largest number of incomplete packets at a time. Few are needed, because the fragments of a packet arrive close
 /// together.
 const MAX_PENDING: usize = 256;
 /// Largest number of fragments of a packet, enough for 65,535 bytes in fragments of 256 bytes.

@@ -221,7 +221,7 @@ fn ip_of(link: u32, data: &[u8]) -> IpPart<'_> {
                 kind => by_type(at + 2, kind),
             }
         }
-        // Raw IP, for which operating systems use different numbers.
+        // Raw IP without a link-layer header. Its link-type number depends on the operating system.
         12 | 14 | 101 | 228 | 229 => IpPart::Packet(data),
         113 => by_type(16, half(14)),
         276 => by_type(20, half(0)),

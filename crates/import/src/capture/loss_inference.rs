@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 #[derive(Debug)]
 struct SentRange {
     end: u64,
-    /// Index of the last transmission of this range in the record of losses.
+    /// Index of the last transmission of this byte range in the record of losses.
     place: u64,
     at: f64,
     times: u32,
@@ -26,7 +26,7 @@ struct Hole {
     rtt: Option<f64>,
 }
 
-/// Largest number of stored unacknowledged ranges.
+/// Largest number of stored byte ranges that were sent but are not acknowledged.
 const MAX_SENT_RANGES: usize = 1_000_000;
 /// Largest number of stored retransmissions that a later D-SACK may report as unnecessary.
 const MAX_RETRANSMISSIONS: usize = 4096;
@@ -48,7 +48,7 @@ pub(crate) struct AckResult {
 pub(crate) struct LossInference {
     segment: u64,
     sent: BTreeMap<u64, SentRange>,
-    /// Starts of the ranges that no SACK block has covered yet.
+    /// Start of each sent byte range that no SACK block has covered yet.
     unsacked: BTreeSet<u64>,
     holes: BTreeMap<u64, Hole>,
     next: Option<u64>,
@@ -65,11 +65,11 @@ pub(crate) struct LossInference {
     pub(crate) reordered: u64,
     pub(crate) uncaptured: u64,
     pub(crate) untracked: u64,
-    /// Number of gaps in the sequence numbers that are too large to be holes.
+    /// Number of gaps in the sequence numbers that are too large to count as losses.
     pub(crate) jumps: u64,
     /// Number of data packets captured so far.
     packets_seen: u64,
-    /// Number of packets that are missing in holes.
+    /// Number of packets that are missing in all holes together.
     missing: u64,
 }
 
@@ -228,8 +228,8 @@ impl LossInference {
         let begun: Vec<u64> = self.holes.range(first..end).map(|(begun, _)| *begun).collect();
         for begun in begun {
             let Some(hole) = self.holes.remove(&begun) else { continue };
-            // A retransmission arrives at least one round-trip time after the hole appears. A much earlier packet was
-            // reordered.
+            // A retransmission fills a hole at least one round-trip time after the hole appeared. A packet that fills
+            // the hole within half that time (3 ms if no round-trip time is known) was reordered, not lost.
             let soon = rtt.map_or(0.003, |rtt| 0.5 * rtt);
             if at - hole.at < soon {
                 if self.set_lost(hole.place, false) {
@@ -366,7 +366,7 @@ mod tests {
         }
         assert_eq!(lost(&inference), (1000, 0, 0));
         assert_eq!(inference.jumps, 999);
-        // A gap that fits a possible window is a hole.
+        // The packets of a gap count as missing if the gap is no larger than a plausible window.
         let start = 999 * (1 << 27) + 100;
         inference.handle_data(start + 4000 * 100, start + 4001 * 100, 1.0, None);
         assert_eq!((lost(&inference), inference.jumps), ((5001, 4000, 4000), 999));

@@ -30,9 +30,10 @@ const TRIPS: [f64; 2] = [0.01, 1e6];
 const LARGEST_QUEUE: f64 = 1e9;
 /// Assumed payload of a segment if the capture does not show the payload, bytes.
 const DEFAULT_SEGMENT: u32 = 1448;
-/// Lower limit of the assumed payload, bytes: the smallest MSS of Linux (TCP_MIN_SND_MSS, 48) less the timestamps.
+/// Lower limit of the assumed payload, bytes: the smallest MSS of Linux (TCP_MIN_SND_MSS, 48) less the 12 bytes of the
+/// timestamps option.
 const SMALLEST_SEGMENT: u32 = 36;
-/// Smallest queueing delay that counts as a queue, in transmission times of one packet.
+/// Smallest queueing delay that shows a queue, in transmission times of one packet. Shorter delays are noise.
 const SHORTEST_QUEUE: f64 = 4.0;
 
 /// Reads a capture twice: first to find all connections, then to measure one of them.
@@ -69,8 +70,8 @@ pub(crate) fn read<R: Read>(
     let chosen = choose(&all, options)?;
     let transfer = &all[chosen];
     let largest = transfer.flow.largest[transfer.sender()];
-    // With segmentation offload, captured segments are longer than packets. The MSS option counts other TCP options as
-    // payload, so subtract the timestamps.
+    // With segmentation offload, captured segments are longer than packets. The MSS includes the bytes of TCP options,
+    // so subtract the 12 bytes of the timestamps option.
     let segment = match transfer.flow.mss.map(u32::from) {
         Some(mss) if largest > mss => mss.saturating_sub(12).max(SMALLEST_SEGMENT),
         None if largest > 9000 => DEFAULT_SEGMENT,

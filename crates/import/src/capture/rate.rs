@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 const LONG: f64 = 16.0;
 /// Length of short packet trains, segments. Short trains measure the rate of a link that is seldom busy.
 const SHORT: f64 = 3.0;
-/// Number of intervals of the rate histogram (classes) per factor of e (2.718). The scale is logarithmic.
+/// Number of classes of the rate histogram per factor of e (2.718). The scale of the histogram is logarithmic.
 const PER_FOLD: f64 = 200.0;
 /// Lower bound of the first class, bit/s.
 const MIN_RATE: f64 = 1000.0;
-/// Half the width of a peak of the histogram, in classes: rates within 3 % count as equal.
+/// Half the width of a peak of the histogram, in classes. A peak has 6 classes, which together span 3 % of the rate.
 const NEAR: usize = 3;
-/// Smallest share of the bytes that must arrive at a rate if the rate is to count.
+/// Smallest share of the bytes that must arrive at a rate before the rate is accepted as the link's rate.
 const SHARE: f64 = 0.05;
 /// Smallest share of the bytes that must arrive in long trains at the rate or faster if the link is to count as busy.
 const BUSY: f64 = 0.5;

@@ -1,5 +1,5 @@
-//! Gilbert and Elliott's model (Gilbert 1960; Elliott 1963): a good and a bad hidden state, each with its own loss
-//! rate.
+//! The Gilbert-Elliott model (Gilbert 1960; Elliott 1963): a good and a bad hidden state, each with its own loss
+//! probability.
 
 use super::LossRecord;
 use super::search::highest;
@@ -37,8 +37,8 @@ impl Elliott {
         [[(1.0 - self.p) * shows[0], self.p * shows[1]], [self.r * shows[0], (1.0 - self.r) * shows[1]]]
     }
 
-    /// Returns the log likelihood of a record by the forward algorithm (Rabiner 1989 §III.A), which handles one run at
-    /// a time.
+    /// Returns the log likelihood of a record by the forward algorithm (Rabiner 1989 §III.A). Each step of the
+    /// algorithm covers one run of packets with the same outcome (lost or arrived).
     pub(crate) fn log_likelihood(&self, runs: &[(bool, u32)]) -> f64 {
         let powers = [false, true].map(|is_lost| Powers::of(self.step(is_lost)));
         let [arrived, lost] = [false, true].map(|which| {
@@ -81,8 +81,8 @@ impl Elliott {
         move |length: u64| match length {
             0 => 1.0,
             _ => {
-                // A run is longer than `length` if the `length` packets after the first packet have the first packet's
-                // fate.
+                // A run is longer than `length` if each of the `length` packets after the first has the first packet's
+                // outcome (lost or arrived).
                 let more = powers.apply(begun, length.min(u64::from(u32::MAX)) as u32);
                 let log = length as f64 * libm::log(powers.scale.max(f64::MIN_POSITIVE));
                 ((more[0] + more[1]) / total * libm::exp(log)).clamp(0.0, 1.0)
@@ -188,7 +188,7 @@ pub(crate) fn likeliest(record: &LossRecord, gilbert: (f64, f64)) -> (Elliott, f
     ];
     let climbed = starts.iter().map(|start| {
         let (place, _) = highest(start.place(), 0.5, height);
-        // The simplex may have collapsed before the maximum, so the search restarts once at the point that was reached.
+        // The simplex may have collapsed before the maximum. Restart the search once, from the point that was reached.
         highest(place, 0.25, height)
     });
     let (mut place, top) =

@@ -12,10 +12,10 @@ use crate::import_result::{Sourced, shown};
 pub enum LossModel {
     /// Independent losses with a constant probability.
     Iid,
-    /// Gilbert's model: a bad state that loses every packet, and a good state that loses none (Gilbert 1960, with h =
-    /// 0).
+    /// Gilbert's model (Gilbert 1960, with h = 0): a bad state that loses every packet, and a good state that loses
+    /// none.
     Gilbert,
-    /// Gilbert and Elliott's model: both states lose packets, with different probabilities (Elliott 1963).
+    /// The Gilbert-Elliott model (Elliott 1963): both states lose packets, with different probabilities.
     GilbertElliott,
 }
 
@@ -41,7 +41,7 @@ impl LossModel {
 /// A probability with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probability {
-    /// Name of the probability in netem and in the channel.
+    /// Name of the probability in netem and in a scenario's channel.
     pub name: &'static str,
     /// The most likely value.
     pub value: f64,

@@ -1,7 +1,7 @@
 //! A record of lost and delivered packets, stored as lengths of runs. A run consists of consecutive packets that were
 //! all lost or all delivered.
 
-/// The fates of a sequence of packets: each is lost or delivered.
+/// A sequence of packets, each lost or delivered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossRecord {
     /// Lengths of runs, alternately of arrived and of lost packets. The first length may be 0.
@@ -65,7 +65,7 @@ impl LossRecord {
         self.lost
     }
 
-    /// Returns the runs in order. Each item has a flag for lost packets, and the number of packets.
+    /// Returns the runs in order. Each item is a pair: whether the run's packets were lost, and the number of packets.
     pub fn runs(&self) -> impl Iterator<Item = (bool, u32)> + '_ {
         let mut runs = self.runs.iter().enumerate().filter(|(_, length)| **length > 0).peekable();
         std::iter::from_fn(move || {

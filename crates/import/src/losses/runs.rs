@@ -68,7 +68,7 @@ pub(crate) fn class(at: usize, is_lost: bool) -> String {
 /// Result of Pearson's chi-square test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ChiSquare {
-    /// Pearson's sum.
+    /// Sum of (observed - expected)² / expected over all classes.
     pub(crate) sum: f64,
     /// Degrees of freedom of the sum.
     pub(crate) freedom: usize,
@@ -117,8 +117,8 @@ mod tests {
 
     #[test]
     fn chi_square_is_the_books_one() {
-        // Example of a textbook: 120 throws of a die. The sum is (5² + 2² + 5² + 2² + 6² + 6²) / 20 = 6.5. With five
-        // degrees of freedom, p is 0.2606 (any table).
+        // Textbook example: 120 throws of a die. The sum is (5² + 2² + 5² + 2² + 6² + 6²) / 20 = 6.5. With five degrees
+        // of freedom, tables of the chi-square distribution give p = 0.2606.
         let observed = [25, 18, 15, 22, 26, 14, 0, 0, 0];
         let expected = [20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 0.0, 0.0, 0.0];
         let empty = ([0; 9], [0.0; 9]);

@@ -103,7 +103,8 @@ const TIMES: [&str; 12] = [
 const RATES: [&str; 8] =
     ["throughput", "bitrate", "bandwidth", "rate", "speed_down", "download", "goodput", "capacity"];
 
-/// Finds the columns: columns that the user requests, columns of a known data set, or columns with unambiguous names.
+/// Finds the columns of time and rate: columns that the user requests, columns of a known data set, or columns with
+/// unambiguous names.
 pub(crate) fn plan(rows: &[Vec<String>], options: &ImportOptions) -> Result<ColumnPlan, ImportError> {
     let Some(first) = rows.first() else {
         return Err(ImportError::new("the table is empty", "a table needs one row for each sample"));
@@ -227,7 +228,8 @@ fn of_names(
     Ok(plan)
 }
 
-/// Finds a column by its name or number. Without either, finds the only column that fits; `None` if no column fits.
+/// Finds the column with the name or number `asked`. If `asked` is `None`, finds the only column whose name fits, or
+/// returns `None` if no name fits.
 fn column(
     names: &[String],
     asked: Option<&str>,

@@ -1,4 +1,5 @@
-//! Reads Mahimahi's traces: each line has the time of one opportunity to send, ms (Winstein et al., NSDI 2013).
+//! Reads Mahimahi's traces (Winstein et al., NSDI 2013). Each line has the time, ms, at which one packet may leave the
+//! queue.
 
 use super::opportunities::MAX_OPPORTUNITIES;
 use crate::ImportError;

@@ -1,4 +1,4 @@
-//! Converts throughput over time to a trace of opportunities to send, in Mahimahi's format.
+//! Converts throughput over time to a trace of packet delivery opportunities, in Mahimahi's format.
 
 mod columns;
 pub(crate) mod csv;

@@ -1,13 +1,14 @@
-//! Converts a rate over time to opportunities to send 1500 bytes.
+//! Converts a rate over time to a Mahimahi trace: the times at which a packet of 1500 bytes may leave (delivery
+//! opportunities).
 
 use crate::ImportError;
 use crate::import_result::Service;
 use std::io::Write;
 
-/// Number of bytes of IP packets that one opportunity to send carries.
+/// Number of bytes of IP packets that one delivery opportunity carries.
 const BYTES: f64 = 1500.0;
-/// Largest number of opportunities in a trace. A scenario accepts traces of at most 256 MiB, which are stored in
-/// memory.
+/// Largest number of delivery opportunities in a trace. A scenario accepts traces of at most 256 MiB, which are stored
+/// in memory.
 pub(crate) const MAX_OPPORTUNITIES: u64 = 20_000_000;
 /// Largest time in a trace, ms: ten years.
 const LATEST: f64 = 315_360_000_000.0;
@@ -24,10 +25,11 @@ pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Resu
     opportunities.finish()
 }
 
-/// Writes opportunities to send. A fraction of an opportunity is carried over to the next sample.
+/// Writes delivery opportunities, each of 1500 bytes. Bytes that do not fill an opportunity are carried over to the
+/// next sample.
 pub(crate) struct Opportunities<'w> {
     out: &'w mut dyn Write,
-    /// Delivered bytes that do not yet fill an opportunity.
+    /// Delivered bytes that do not yet fill a delivery opportunity of 1500 bytes.
     carried: f64,
     now: f64,
     last: Option<u64>,
@@ -64,7 +66,7 @@ impl<'w> Opportunities<'w> {
             self.write(begun + needed / bytes * millis)?;
             needed += BYTES;
         }
-        // `needed` is now the number of bytes up to the end of the first opportunity that is not complete.
+        // `needed` is now the number of bytes up to the end of the first incomplete delivery opportunity.
         self.carried = (bytes - needed + BYTES).clamp(0.0, BYTES);
         self.now += millis;
         Ok(())
@@ -86,7 +88,7 @@ impl<'w> Opportunities<'w> {
                 "are the column and the unit of the rate right? see --rate and --unit",
             ));
         }
-        // If the trace ends with a pause, or if its length would be 0, one more opportunity marks the end.
+        // If the trace ends with a pause, or if its length would be 0, one more delivery opportunity marks the end.
         let end = libm::round(self.now).max(1.0);
         if self.last.is_none_or(|last| (last as f64) < end - 1.0 || last == 0) {
             self.write(end)?;
@@ -113,7 +115,8 @@ mod tests {
     #[test]
     fn a_remainder_is_the_next_sample_s_and_a_pause_keeps_its_length() {
         assert_eq!(trace(&[(0.004, 6000.0)]), "1 2 3 4");
-        // 1000 bytes arrive in 2 ms, then 500 of the next 2000 bytes complete an opportunity at 2 + 10 * 500 / 2000 ms.
+        // 1000 bytes arrive in 2 ms. The next 2000 bytes arrive in 10 ms, and 500 of them fill the first 1500 bytes at
+        // 2 + 10 * 500 / 2000 = 4.5 ms (rounded to 5).
         assert_eq!(trace(&[(0.002, 1000.0), (0.010, 2000.0)]), "5 12");
         assert_eq!(trace(&[(0.001, 1500.0), (0.5, 0.0), (0.001, 1500.0)]), "1 502");
         assert_eq!(trace(&[(0.001, 1500.0), (0.5, 0.0)]), "1 501");

@@ -4,9 +4,9 @@ use super::Opportunities;
 use crate::ImportError;
 use crate::import_result::{Service, shown};
 
-/// Number of samples that are used to find the usual time step.
+/// Number of samples from which the usual time step, the median, is computed.
 const STEP_SAMPLES: usize = 512;
-/// Longest time between two samples that does not count as a gap, in usual time steps.
+/// Longest time between two samples that does not count as a gap, as a multiple of the usual time step.
 const GAP: f64 = 3.5;
 
 pub(crate) struct RateSeries<'w> {
@@ -114,8 +114,8 @@ impl<'w> RateSeries<'w> {
         Ok(())
     }
 
-    /// Ends the current sample, which lasts from `since` to the start of the next sample at `at`, s. After a gap, the
-    /// sample lasts only one usual time step (`step`).
+    /// Ends the current sample at `at`, the start of the next sample, s. The current sample began at `since`. If a gap
+    /// follows, the sample lasts only one usual time step (`step`).
     fn close(&mut self, at: f64, since: f64, step: f64) -> Result<(), ImportError> {
         let Some((_, sum, count)) = self.open.take() else { return Ok(()) };
         let (rate, length) = (sum / f64::from(count.max(1)), at - since);

@@ -31,12 +31,12 @@ pub(crate) fn unit(name: &str) -> Option<f64> {
 pub(crate) fn unit_in(name: &str) -> Option<f64> {
     let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let last = words.next_back()?.to_lowercase();
-    // A column named just `s` also counts as a unit; `ts` does not.
+    // A column whose whole name is `s` also gives the unit; `ts` does not.
     unit(&last)
 }
 
-/// Guesses the format from the first value: a date, a time since 1970, or seconds. The size of a time since 1970 shows
-/// its unit.
+/// Guesses the format from the first value: a date, a time since 1970, or seconds. The magnitude of a time since 1970
+/// reveals its unit (s, ms, us or ns).
 pub(crate) fn guess(first: &str) -> Option<TimeFormat> {
     let Ok(number) = first.trim().parse::<f64>() else {
         return date(first).map(|_| TimeFormat::Date);

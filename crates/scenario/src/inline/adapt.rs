@@ -1,4 +1,4 @@
-//! Applies keys to a ready path or a file that precedes them: `lte,loss=1%`.
+//! Applies keys to the built-in scenario (ready path) or the file that precedes the keys: `lte,loss=1%`.
 
 use super::{
     IMPAIRMENTS, InlineScenario, Item, apply_other_keys, at_most_one, channel, delay, find, items, jitter,
@@ -85,7 +85,6 @@ pub(super) fn losses_up(draft: &mut Draft, items: &[Item], route: &FirstRoute) -
     }
 }
 
-/// Sets the losses after the ARQ of one direction of a link.
 fn losses_after_arq(
     draft: &mut Draft,
     direction: &str,
@@ -181,7 +180,8 @@ pub(super) struct FirstRoute {
     retransmits_down: bool,
     /// Whether the last hop retransmits packets that its uplink channel loses.
     retransmits_up: bool,
-    /// Whether the line has only keys, without a ready path or a file. If true, `loss` sets losses on the channel.
+    /// Whether the line has only keys, without a built-in scenario or a file. If true, `loss` sets losses on the
+    /// channel.
     is_alone: bool,
 }
 

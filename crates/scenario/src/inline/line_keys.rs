@@ -26,10 +26,10 @@ pub(crate) struct InlineScenario {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LineKeys {
-    /// All keys are accepted, and the line has no ready path or file. `rate` also sets the rate of the direction up
-    /// unless `up` is set. `queue` also sets the queue of the direction up unless `up_queue` is set.
+    /// All keys are accepted, and the line names no built-in scenario and no file. `rate` also sets the rate of the
+    /// direction up unless `up` is set. `queue` also sets the queue of the direction up unless `up_queue` is set.
     Standalone,
-    /// All keys are accepted, and the line begins with a ready path or a file.
+    /// All keys are accepted, and the line begins with a built-in scenario (ready path) or a file.
     AfterPath,
     /// Only the keys for losses are accepted, because the draft was not read from a line.
     LossesOnly,
@@ -107,7 +107,7 @@ pub(crate) fn set(
     let mut changed = draft.clone();
     let is_whole = line.line_keys == LineKeys::Standalone;
     if !is_whole && is_loss_key(key) {
-        // Other changes, made after the line was read, may have turned retransmission on or off.
+        // Earlier changes may have turned link-layer retransmission on or off since the line was read.
         line.route = FirstRoute::of(&changed.check()?);
     }
     match key {

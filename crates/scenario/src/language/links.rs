@@ -202,7 +202,8 @@ fn with_others(_: &CheckedTable<'_>, _: &mut Config) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns the mean length of a burst of residual losses, packets. Fails if bursts of this length are impossible.
+/// Returns the mean length of a burst of residual losses (losses after the ARQ), packets. Fails if bursts of this
+/// length are impossible.
 fn residual_burst(given: &CheckedTable<'_>) -> Result<Option<f64>, Problem> {
     /// Largest share of residual losses that can come in bursts. A larger share would leave almost no gap between two
     /// bursts.

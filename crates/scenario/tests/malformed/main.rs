@@ -177,7 +177,7 @@ fn refuse_all(
     assert!(found.is_empty(), "{}", found.join("\n\n"));
 }
 
-/// Returns a text with the differences between the problem and the case; `None` if they agree.
+/// Returns the differences between the reported problem and the expected message, as text; `None` if they agree.
 fn mistakes(problem: &Problem, case: &MalformedCase, file: &str) -> Option<String> {
     let (first, second, line, underlined, message, help) = case;
     let is_right = problem.file() == file

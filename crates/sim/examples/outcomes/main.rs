@@ -5,9 +5,6 @@
 //! cargo run --example outcomes > after.txt
 //! diff before.txt after.txt
 //! ```
-//!
-//! * `set`: the runs.
-//! * `fingerprint`: the hash.
 
 mod fingerprint;
 mod set;

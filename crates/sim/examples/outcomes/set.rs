@@ -2,7 +2,8 @@
 //!
 //! * Senders: every loss recovery with every congestion control and three sender settings, on paths with and without
 //!   radio, ECN and delayed ACKs.
-//! * Receivers: every ready path with each receiver that sends more ACKs than usual, and with each profile.
+//! * Receivers: every path that ships with Lasthop, with each receiver that sends more ACKs than usual, and with each
+//!   profile.
 //!
 //! The set includes new mechanisms automatically.
 

@@ -1,11 +1,11 @@
-//! Tests of congestion coherence (Liu and Jain, HICSS 2003): its accuracy for wireless losses and for congestion
-//! losses.
+//! Tests of congestion coherence (Liu and Jain, HICSS 2003), a rule that classifies losses as wireless or congestion by
+//! ECN marks: its accuracy for each kind of loss.
 
 use super::{DISCRIMINATION, EventLog, Setting, flow, observed, path};
 use lasthop_engine::Fate;
 use lasthop_wire::LossReason;
 
-/// The wired bottleneck marks packets before it drops any. The air loses 1 %.
+/// The wired bottleneck marks packets before it drops any. The radio link loses 1 % of the packets.
 const MARKING: &[Setting<'_>] = &[
     ("ecn", "true"),
     ("link.wired.rate", "500 kbit/s"),
@@ -45,8 +45,8 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
             losses.push((segment.seq.0, *reason == LossReason::Channel));
         }
     }
-    // Sorts the losses by sequence number. The log may contain drops of the first queue before the losses over the air
-    // of packets sent earlier.
+    // Sorts the losses by sequence number. In the log, a drop at the first queue may precede the radio loss of a packet
+    // that was sent earlier.
     let first =
         losses.iter().map(|(seq, _)| *seq).min_by(|one, other| ahead(*one, *other).cmp(&0)).unwrap_or(0);
     losses.sort_by_key(|(seq, _)| ahead(*seq, first));
@@ -63,8 +63,8 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
     let acks: Vec<_> = recorded.on(1, false).map(|(at, ..)| at).collect();
     let mut matrix = Matrix::default();
     for (lost, _, is_air) in holes {
-        // Finds the first arrival of a packet with a sequence number above the hole, and whether the receiver sent an ACK
-        // at that time.
+        // Finds the first arrival of a packet with a sequence number above the hole, and whether the receiver sent an
+        // ACK at that time.
         let behind = arrivals.iter().find(|(seq, _)| ahead(*seq, lost) > 0);
         if let Some((_, at)) = behind {
             let spoke = acks.binary_search(at).is_ok();

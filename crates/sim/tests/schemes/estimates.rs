@@ -6,7 +6,7 @@ use super::{AIR, Setting};
 
 const FOUR: &[&str] = &["jersey", "new_jersey", "westwood", "westwood_plus"];
 
-/// Payload capacity of the air, bytes/s: 1000 of 1040 bytes at 2 Mbit/s.
+/// Payload capacity of the radio link, bytes/s: 1000 of 1040 bytes at 2 Mbit/s.
 const FULL: f64 = 2e6 / 8.0 / 1.04;
 
 /// The receive window has 48 segments, and the path holds 28 segments. The queue is therefore never empty, and the RTT
@@ -53,7 +53,8 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
 
 /// The uplink of 64 kbit/s also carries datagrams of 1000 bytes, each of which takes an eighth of a second, so ACKs
 /// arrive in bursts. New Jersey uses the receiver's timestamps, so its estimate must be unaffected. Jersey's filter
-/// window is one round trip, here 270 ms, 330 ms or 1 s. Jersey's error must grow as this window shrinks.
+/// window is one round trip: 270 ms, 330 ms or 1 s with receive windows of 64, 80 or 250 KB. Jersey's error must grow
+/// as the filter window shrinks.
 #[test]
 fn the_receivers_clock_does_not_mind_a_slow_way_back() {
     let cross = r#"

@@ -1,4 +1,5 @@
-//! Tests the fairness of DCR and NCR, which delay their window reduction, towards senders that reduce at once.
+//! Tests the fairness of TCP-DCR and TCP-NCR (RFC 4653), which delay their window reduction, towards senders that
+//! reduce at once.
 
 use super::{Setting, path, path_with};
 use lasthop_scenario::Catalogue;
@@ -37,9 +38,10 @@ fn pair(recovery: &str, others: &str) -> (f64, f64, u64) {
     (jain, share, lost)
 }
 
-/// All losses are congestion losses in a shared queue. DCR delays its window reduction by a round trip, and NCR until
-/// two thirds of a window are reported. DCR and NCR must not take bandwidth from a sender that reduces at once. In the
-/// measurement, NCR caused a quarter more drops than two SACK flows cause, and DCR caused 1 % more.
+/// All losses are congestion losses in a shared queue. DCR delays its window reduction by a round trip. NCR delays its
+/// window reduction until duplicate ACKs report two thirds of a window. DCR and NCR must not take bandwidth from a
+/// sender that reduces at once. In the measurement, NCR caused a quarter more drops than two SACK flows cause, and DCR
+/// caused 1 % more.
 #[test]
 fn who_waits_before_a_reduction_is_fair_to_who_does_not() {
     for others in ["sack", "new_reno"] {

@@ -1,4 +1,4 @@
-//! Tests of JTCP at the sender: the losses that it classifies as wireless.
+//! Tests of JTCP at the sender: the number of losses that JTCP classifies as wireless.
 
 use super::passive_control::{Log, run_with_estimates};
 use super::{AIR, EventLog, Setting, UNFILLED};
@@ -42,8 +42,8 @@ fn jtcp_takes_random_losses_on_an_idle_path_for_the_airs() {
     assert!((0.75..0.9).contains(&(many.1 as f64 / many.0 as f64)), "{many:?}");
 }
 
-/// All losses are congestion losses. JTCP must recognise a queue that fills before the queue overflows. JTCP does not
-/// recognise a queue that stays full.
+/// All losses are congestion losses. JTCP must recognise congestion while the queue fills, before the queue overflows.
+/// While the queue stays full, JTCP does not recognise congestion.
 #[test]
 fn jtcp_and_a_queue_that_overflows() {
     let short: &[Setting<'_>] = &[("duration", "60 s")];

@@ -1,4 +1,5 @@
-//! Tests of lost notices, for EBSN (Bakshi et al. 1997) and LHACK (Cobb and Agrawal 1995).
+//! Tests of senders that do not receive all notices of the base station: EBSN (Bakshi et al. 1997) and LHACK (Cobb and
+//! Agrawal 1995).
 
 use super::station::with_box;
 use super::{AIR, DISCRIMINATION, MIDDLEBOX, Setting, UNFILLED, flow, path};
@@ -83,8 +84,8 @@ fn classified(loses: f64) -> [u64; 3] {
 
 /// A loss without its notice counts as congestion. The share of losses that cause a window reduction must therefore
 /// equal the share of lost notices. Some losses cause a reduction even if no notice is lost, because a notice does not
-/// identify the transmission of a segment that was lost. These are losses of segments whose retransmission is in flight
-/// when the next recovery begins.
+/// say which transmission of a segment was lost. This happens if a segment's retransmission is in flight when the next
+/// recovery begins.
 #[test]
 fn a_lost_notice_of_lhack_is_one_reduction() {
     let share = |loses| {

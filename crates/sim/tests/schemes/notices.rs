@@ -1,6 +1,6 @@
 //! Tests of notices from link layers and queues, with every queue and kind of link. EBSN needs notices of failed
-//! transmissions, HACK of damaged segments, and ELN of queue drops. A scenario note must name link layers that give no
-//! notices.
+//! transmissions, HACK of damaged segments, and ELN of queue drops. If a link layer gives no notices, a warning about
+//! the scenario must say so.
 
 use super::{AIR, DISCRIMINATION, MIDDLEBOX, Setting, flow, path, path_with};
 use lasthop_net::service::{Light, LightTrace, Service, Trace};

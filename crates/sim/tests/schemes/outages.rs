@@ -55,8 +55,8 @@ fn a_station_that_the_link_tells_opens_the_window_at_once() {
 }
 
 /// The receiver learns of the outage in advance. If the receiver freezes the sender one RTT before the outage, no
-/// packet may be retransmitted. With a lead of five RTTs, the sender loses the sending time of four more RTTs. Without
-/// a lead, packets in flight wait in the queue, and the frozen sender retransmits them.
+/// packet may be retransmitted. With a lead of five RTTs, the sender is silent for four more RTTs. Without a lead,
+/// packets in flight wait in the queue, and the frozen sender retransmits them.
 #[test]
 fn a_receiver_that_foresees_the_outage_freezes_its_sender() {
     let freeze = |lead: &str| {

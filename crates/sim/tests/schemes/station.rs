@@ -1,5 +1,6 @@
-//! Tests of a station that loses its state. With a split connection, data that is acknowledged but not delivered is
-//! lost. With a snoop agent, no data is lost. The last test measures how much data a split connection holds.
+//! Tests of a base station that crashes and loses its state. With a split connection, data that is acknowledged but not
+//! delivered is lost. With a snoop agent, no data is lost. The last test measures how much data a split connection
+//! holds.
 
 use super::{AIR, Setting, path};
 use lasthop_base::{Choice, Duration, Stream, Time};
