@@ -84,7 +84,7 @@ fn tun() -> Finding {
     }
 }
 
-/// Tries the first step of `emulate` and `crosscheck`, then undoes it.
+/// Creates the namespaces and devices with which `emulate` and `crosscheck` begin, then removes them.
 fn path(has_privileges: bool) -> Finding {
     let made = || {
         PathEnds::build(1500)

@@ -79,7 +79,7 @@ impl Summary {
 pub(crate) fn answer_status(shared: &Shared, listener: &UnixListener) -> io::Result<()> {
     loop {
         let (mut stream, _) = listener.accept()?;
-        // A client that does not read gets no answer.
+        // The timeout ends a write to a client that does not read.
         let _ = stream.set_write_timeout(Some(PATIENCE));
         let _ = writeln!(stream, "{}", shared.summary().object);
     }

@@ -1,4 +1,5 @@
-//! The agent's window, ACK splitting and loss discrimination. Each mechanism describes its option itself ([`Live`]).
+//! The agent's window, ACK splitting and loss discrimination. The [`Live`] of each mechanism describes the command-line
+//! option that selects the mechanism.
 
 use lasthop_base::{Choice, Info, Live, Mechanism, Unit, Value, find, quantity};
 use lasthop_tcp::receiver::ack_splitting::FixedSplit;

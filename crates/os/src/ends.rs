@@ -53,10 +53,12 @@ pub fn open(
     })?
 }
 
-/// Sets the congestion control of TCP connections from this thread's namespace over a device to `peers` and, with
-/// `is_default`, to all other hosts. The setting applies from the first packet, also to accepted connections. The
-/// setting is an attribute of routes (ip-route(8), `congctl`), for which the kernel permits every congestion control.
-/// As the default of a namespace, the kernel permits only unrestricted congestion controls.
+/// Sets the congestion control of TCP connections that use a device of this thread's namespace. The setting applies to
+/// connections with `peers` and, if `is_default` is true, with all other hosts. The setting applies from the first
+/// packet, also to accepted connections.
+///
+/// The setting is the route attribute `congctl` (ip-route(8)), for which the kernel permits every congestion control.
+/// For the default of a namespace (sysctl), the kernel permits only unrestricted congestion controls.
 ///
 /// # Errors
 /// Fails if the kernel lacks the congestion control.
@@ -243,7 +245,7 @@ impl PathEnds {
         ADDRESSES[end]
     }
 
-    /// Number of packets that the kernel could not write to the devices' rings or read from them.
+    /// Number of packets that the two devices dropped, sent and received.
     pub fn lost_in_devices(&self) -> u64 {
         let lost = |namespace: &Namespace| namespace.within(|| lost_in(DEVICE)).unwrap_or(0);
         self.namespaces.iter().map(lost).sum()

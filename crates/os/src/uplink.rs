@@ -52,7 +52,7 @@ const PROGRAMS: [(&str, &[&str]); 2] = [
 const DEVICE: &str = "outside";
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A running program, ended on drop.
+/// A running `pasta` or `slirp4netns`. Dropping this value ends the program.
 #[derive(Debug)]
 pub struct Uplink {
     name: &'static str,

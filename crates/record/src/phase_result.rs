@@ -43,7 +43,6 @@ impl PhaseResult {
         bytes
     }
 
-    /// Decodes a result; `None` if invalid.
     pub(crate) fn read(bytes: &[u8]) -> Option<PhaseResult> {
         let mut rest = bytes;
         let mut next = || number(&mut rest);

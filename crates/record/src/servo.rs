@@ -17,13 +17,14 @@ const TARGET_WAIT: f64 = 1.5;
 const MIN_WINDOW: u64 = 20;
 /// Maximum window, packets (94 MB).
 const MAX_WINDOW: u64 = 1 << 16;
-/// Share of lost packets above which the window shrinks, because the queue would also drop additional packets.
+/// Share of lost packets above which the window shrinks. At such a share the queue is full, so a larger window would
+/// only cause more losses.
 const MAX_LOSS: f64 = 0.25;
 /// Factor for the reduced window if the losses exceed [`MAX_LOSS`]. The window is multiplied by this factor and by the
 /// share of packets received.
 const ABOVE: f64 = 1.25;
 /// Share of lost packets above which the queue counts as overflowing. The window then grows by only a sixteenth of the
-/// received packets, until the queueing time has halved.
+/// received packets, while the queueing time is at least half of the queueing time at the overflow.
 const OVERFLOW_LOSS: f64 = 0.05;
 /// Smallest factor of one reduction after losses. A smaller factor could drain the queue, because no packets are sent
 /// until the packets in flight fit into the reduced window.
@@ -76,7 +77,6 @@ impl Servo {
         self.sent - self.acked < self.window
     }
 
-    /// Time of the next probe.
     pub(crate) fn next_probe(&self) -> Time {
         self.latest.map_or(Time::ZERO, |latest| latest + PROBE)
     }

@@ -138,7 +138,7 @@ mod tests {
             assert!(parse(&bytes, Checksums::Verify).is_err(), "byte {at}");
             in_headers += u32::from(at < 40);
         }
-        // 38.5 changes in headers are expected; five standard deviations are 30.
+        // Expected changes in headers: 1000 × 40 / 1040 = 38.5. Five standard deviations of this binomial count are 30.
         assert!((9..69).contains(&in_headers), "{in_headers}");
         damage(&mut [], 7);
     }
