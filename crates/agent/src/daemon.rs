@@ -105,8 +105,8 @@ const COPIED_BYTES: u16 = 256;
 pub(crate) const CLEANUP_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Agent {
-    /// Starts an agent. Fails if another agent runs or if the system refuses a resource; a failed start leaves nothing
-    /// behind.
+    /// Starts an agent. Fails if another agent runs or if the system refuses a resource. A failed start leaves no
+    /// rules, programs or processes behind.
     pub fn start(options: AgentOptions) -> Result<Agent, SystemError> {
         let lacking = privilege::missing();
         if !lacking.is_empty() {

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 /// Client's address.
 pub const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
-/// Server's IPv6 address (RFC 5180 §8, as corrected).
+/// Server's IPv6 address, from the network for benchmarks 2001:2::/48 (RFC 5180 §8 with its erratum).
 pub const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
 /// Client's IPv6 address.
 pub const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);

@@ -17,7 +17,7 @@ pub struct SenderResult {
     /// Time for which the window was open but the process did not run. During this time, the processor limited the rate
     /// instead of the path.
     pub behind: Duration,
-    /// Time from the start of the phase to the last call of the sender.
+    /// Time from the start of the phase to the last attempt to send.
     pub span: Duration,
 }
 

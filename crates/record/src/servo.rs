@@ -172,7 +172,7 @@ mod tests {
         filled(&mut servo);
         let half = (servo.count() - sent) / 2;
         servo.handle_report(&report(servo.count() - 1, received + half, 50));
-        // First the received packets enlarge the window; then the reduction leaves four fifths.
+        // The received packets first enlarge the window. The reduction then leaves four fifths (`MIN_SHRINK`).
         assert_eq!(servo.window, (before + half) * 4 / 5);
     }
 

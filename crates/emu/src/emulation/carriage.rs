@@ -1,4 +1,4 @@
-//! Translates real packets for the engine, and changes packets on the path (marks, bit errors).
+//! Converts real packets to packets of the engine, and changes real packets on the path (marks, bit errors).
 
 use lasthop_base::random::derive;
 use lasthop_engine::ExternalPacket;

@@ -339,7 +339,7 @@ mod tests {
         path.deliver(DOWN, 2, data(1, 1000));
         path.deliver(UP, 2, ack(1001));
         assert_eq!(path.goodput_bytes(), 1000);
-        // A packet with a sequence number far ahead counts only for its payload.
+        // The sequence number is far ahead of the delivered bytes, but only the 500 bytes of payload count.
         path.deliver(DOWN, 2, data(1 << 30, 500));
         path.deliver(UP, 2, ack((1 << 30) + 500));
         assert_eq!(path.goodput_bytes(), 1500);

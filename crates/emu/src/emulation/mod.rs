@@ -244,7 +244,8 @@ impl<W: Write> Emulation<W> {
         Ok(BATCH)
     }
 
-    /// Copies the bytes of packets that links have duplicated. Must be called before the original or the copy leaves.
+    /// Copies the bytes of packets that links have duplicated. Must be called before the original or the copy leaves
+    /// the path.
     fn copy(&mut self) {
         self.plan.engine.take_copies(&mut self.copies);
         for ExternalCopy { number, original: of, forward } in self.copies.drain(..) {

@@ -47,7 +47,6 @@ pub struct World {
     sent: u64,
     /// Whether the path drops all packets.
     pub cut: bool,
-    /// Function that replaces packets on the path, if any.
     pub path_hook: Option<PathHook>,
 }
 

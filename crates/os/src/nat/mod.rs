@@ -36,8 +36,8 @@ struct Changes {
 }
 
 impl Nat {
-    /// Forwards and masquerades packets from `network` that enter through `device`, and forwards their answers. This
-    /// call does not make the host forward any other packets.
+    /// Forwards and masquerades packets from `network` that enter through `device`, and forwards the replies to these
+    /// packets. This call does not make the host forward any other packets.
     ///
     /// # Errors
     /// Fails if another process already uses the host's network in this way, a system call fails, or neither `nft` nor
