@@ -72,7 +72,6 @@ pub enum DataPath {
 pub struct Agent {
     // Rust drops fields in this order: the rules must be removed first and the lock released last.
     watchdog: Option<Watchdog>,
-    /// Reason for the fallback from BPF to NFQUEUE.
     fallback_reason: Option<String>,
     shared: Arc<Shared>,
     folder: RunDirectory,
@@ -101,7 +100,6 @@ pub(crate) struct Core {
 
 /// Number of bytes that the kernel copies of each queued packet: more than the length of a pure ACK.
 const COPIED_BYTES: u16 = 256;
-/// Interval at which closed connections are removed.
 pub(crate) const CLEANUP_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Agent {

@@ -156,7 +156,6 @@ fn bpf(has_privileges: bool) -> Finding {
     Finding { is_there: finding.is_there.filter(|is_there| *is_there), ..finding }
 }
 
-/// Tries a requirement in a temporary network namespace.
 fn attempt_in_namespace(
     finding: Finding,
     has_privileges: bool,

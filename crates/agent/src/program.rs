@@ -106,7 +106,6 @@ impl Program {
         Ok([self.events.as_fd().try_clone_to_owned()?, self.changes.try_clone()?])
     }
 
-    /// Calls `handle` with each packet event since the last call.
     pub(crate) fn process_events(&mut self, mut handle: impl FnMut(Event)) {
         while let Some(bytes) = self.events.next() {
             Event::read(&bytes).into_iter().for_each(&mut handle);

@@ -26,7 +26,6 @@ pub(crate) struct Summary {
 const SHOWN: usize = 20;
 /// Maximum number of metrics clients that have sent no request yet.
 const MAX_WAITING: usize = 64;
-/// Timeout for reading requests and for writing answers.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Summary {

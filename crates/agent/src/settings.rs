@@ -143,7 +143,6 @@ mod tests {
         for wrong in ["", "fixed", "fixed=", "link-rate", "link-rate=fast", "dynamic=0", "large"] {
             assert!(AckSettings::window(wrong).is_err(), "{wrong}");
         }
-        // Formatting is the inverse of parsing.
         for (text, words) in [
             ("dynamic", "dynamic=2"),
             ("dynamic=2.5", "dynamic=2.5"),

@@ -8,7 +8,6 @@ use std::net::{IpAddr, SocketAddr};
 
 /// First ephemeral port (RFC 6335 §6).
 const FIRST_EPHEMERAL: u16 = 49152;
-/// Number of ephemeral ports.
 const EPHEMERAL: u16 = u16::MAX - FIRST_EPHEMERAL + 1;
 
 /// Distance from the last sequence number of an earlier connection to the initial sequence number of a new connection.

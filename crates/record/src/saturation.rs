@@ -10,7 +10,6 @@ use lasthop_base::{Duration, Time};
 
 /// Number of new packets after which a report is sent.
 const REPORT_AFTER: u64 = 16;
-/// Maximum delay of a report.
 const MAX_REPORT_DELAY: Duration = Duration::from_millis(5);
 /// Maximum number of packets sent in one call, before received datagrams are processed.
 const BURST: u32 = 32;

@@ -10,7 +10,6 @@ use lasthop_base::{Duration, Time};
 
 /// Queueing time up to which the window grows.
 const MIN_WAIT: Duration = Duration::from_millis(750);
-/// Maximum queueing time.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 /// Queueing time in s that remains after a reduction of the window because of a queueing time above the maximum.
 const TARGET_WAIT: f64 = 1.5;
@@ -72,7 +71,6 @@ impl Servo {
         self.sent
     }
 
-    /// Returns whether the window allows another packet.
     pub(crate) fn is_open(&self) -> bool {
         self.sent - self.acked < self.window
     }

@@ -20,7 +20,6 @@ pub(crate) struct Sockets {
     pub(crate) path: Datagrams,
     pub(crate) feedback: Option<Datagrams>,
     pub(crate) clock: Clock,
-    /// Last datagram received.
     buffer: Vec<u8>,
     /// Range in `buffer` of the bytes that follow the last received message.
     behind: std::ops::Range<usize>,
@@ -73,7 +72,6 @@ impl Sockets {
         datagrams.send(&self.out, to)
     }
 
-    /// Returns the next valid message.
     pub(crate) fn receive(&mut self) -> Option<(Message, Received)> {
         let Sockets { path, feedback, clock, buffer, behind, .. } = self;
         loop {
@@ -96,7 +94,6 @@ impl Sockets {
         }
     }
 
-    /// Bytes after the last message received.
     pub(crate) fn behind(&self) -> &[u8] {
         &self.buffer[self.behind.clone()]
     }

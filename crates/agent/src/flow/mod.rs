@@ -46,7 +46,6 @@ pub struct ObservedFlow {
     /// left.
     lapsed: Option<Time>,
     windows: FlowWindows,
-    /// Last request to the kernel program.
     last_request: Option<AckRequest>,
     pieces: FixedSplit,
     /// Number of bytes that arrived. The agent also uses this number as the number of bytes that the application has

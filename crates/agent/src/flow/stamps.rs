@@ -21,7 +21,6 @@ impl Default for Stamps {
 }
 
 impl Stamps {
-    /// Records the time stamp of an outgoing packet.
     pub(super) fn remember(&mut self, now: Time, value: u32) {
         if self.count > 0 {
             let (last, at) = self.stored[(self.count - 1) % KEPT];

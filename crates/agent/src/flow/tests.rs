@@ -87,7 +87,7 @@ fn several_packets_are_measured_by_the_first_echo() {
 #[test]
 fn the_right_edge_never_moves_left() {
     let mut flow = opened(&fixed(10_000), Some(7));
-    // A packet with data advertised the kernel's window: 64 000 bytes.
+    // A packet with data advertised the kernel's window: 64,000 bytes.
     flow.handle_outgoing(at(25), &Segment { len: 100, ..ack(1, 500) });
     for offset in [1, 5000, 30_000, 60_000] {
         let (_, edge) = decided(&mut flow, offset, 500, 7);

@@ -130,7 +130,6 @@ impl Drop for Watchdog {
 }
 
 impl Heartbeat {
-    /// Sends a heartbeat; fails if the watchdog process has ended.
     pub(crate) fn send(&mut self) -> io::Result<()> {
         match self.0.write(b".") {
             // A watchdog process that is stopped reads the heartbeat later.

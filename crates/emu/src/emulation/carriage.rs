@@ -37,7 +37,6 @@ pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (ExternalPacket,
     (ExternalPacket { wire_bytes, forward, ecn, priority, body }, ends)
 }
 
-/// ECN field and DSCP of any IP packet.
 fn traffic_class(bytes: &[u8]) -> (Ecn, u8) {
     let class = match bytes {
         [first, second, ..] if first >> 4 == 4 => *second,

@@ -75,7 +75,6 @@ pub struct PathSnapshot {
 /// An emulated path between real programs.
 pub struct Emulation<W: Write> {
     plan: EmulationPlan,
-    /// Devices of server and client.
     ports: [Port; 2],
     clock: Clock,
     entrance: Entrance,

@@ -28,7 +28,6 @@ struct ScriptedHost {
     host: Host,
     handle: Option<Handle>,
     observed: ObservedHost,
-    /// Bytes that the application on this host sends.
     text: Vec<u8>,
     /// Number of bytes of `text` that the send buffer has accepted so far.
     sent: usize,

@@ -19,10 +19,8 @@ pub struct HostileScript {
     pub actions: Vec<PathAction>,
 }
 
-/// Upper bound of the number of bytes in one direction.
 pub const MAX_BYTES: u16 = 20_000;
 
-/// Options of a host and of its endpoint.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Setup {
     /// Numbers from which [`Catalogue::pick`] selects the mechanisms of the endpoint.
