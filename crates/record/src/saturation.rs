@@ -50,7 +50,7 @@ impl Saturation {
             number: phase.number,
             zero,
             // Sending continues for a fifth of the warm-up after the recording, because the opposite side may start one
-            // round trip later. The warm-up lasts at least ten round trips.
+            // round trip later. The warm-up lasts ten round trips, but at least 2 s and at most 60 s.
             sends_until: zero + warm + span + warm.divided_by(5),
             servo: sends.then(Servo::new),
             log: records.then(|| ReceiverLog::new(zero, phase)),
