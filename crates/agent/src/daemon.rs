@@ -1,8 +1,8 @@
 //! Runs the agent: threads, locks and cleanup.
 //!
-//! Connections survive any failure of this process. If the process ends, the kernel closes the queue, the rule lets
-//! packets pass, and the [`watchdog`](crate::watchdog) removes the rule. If the process hangs, the watchdog removes the
-//! rule after 0.3 s.
+//! Connections survive any failure of this process. If the process ends, the kernel closes the netfilter queue, the
+//! firewall rule lets packets pass, and the [`watchdog`](crate::watchdog) removes the rule. If the process hangs, the
+//! watchdog removes the rule after 0.3 s.
 
 use crate::arrival::ArrivalClock;
 use crate::counters::{AgentCounters, count};
@@ -48,8 +48,8 @@ pub struct AgentOptions {
     pub folder: PathBuf,
     /// Port of 127.0.0.1 at which Prometheus reads the counters. `None` disables the metrics.
     pub metrics: Option<u16>,
-    /// Arguments with which this program calls [`watchdog::run`](crate::watchdog::run). The agent appends `--queue N
-    /// --run-dir DIR`.
+    /// Command-line arguments with which this program runs [`watchdog::run`](crate::watchdog::run). The agent appends
+    /// `--queue N --run-dir DIR`.
     pub watchdog_arguments: Vec<String>,
 }
 
@@ -61,7 +61,8 @@ pub enum DataPath {
     Auto,
     /// In the kernel, by a BPF program. The kind of attachment depends on the kernel's version.
     Bpf,
-    /// In the kernel, by a BPF program attached as on kernels before Linux 6.6 (clsact).
+    /// In the kernel, by a BPF program that is attached as a clsact filter. This kind of attachment also works before
+    /// Linux 6.6.
     Clsact,
     /// In user space: the kernel hands each ACK over to this process (NFQUEUE).
     Nfqueue,
@@ -71,7 +72,6 @@ pub enum DataPath {
 pub struct Agent {
     // Rust drops fields in this order: the rules must be removed first and the lock released last.
     watchdog: Option<Watchdog>,
-    /// Reason for the fallback from BPF to NFQUEUE.
     fallback_reason: Option<String>,
     shared: Arc<Shared>,
     folder: RunDirectory,
@@ -81,7 +81,7 @@ pub struct Agent {
 
 pub(crate) struct Shared {
     core: Mutex<Core>,
-    /// Heartbeat; `None` when the agent is about to end.
+    /// Heartbeat for the watchdog process; `None` once the agent begins to end.
     heartbeat: Mutex<Option<Heartbeat>>,
     pub(crate) clock: Clock,
     pub(crate) counters: Arc<AgentCounters>,
@@ -100,12 +100,11 @@ pub(crate) struct Core {
 
 /// Number of bytes that the kernel copies of each queued packet: more than the length of a pure ACK.
 const COPIED_BYTES: u16 = 256;
-/// Interval at which closed connections are removed.
 pub(crate) const CLEANUP_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Agent {
-    /// Starts an agent. Fails if another agent runs or if the system refuses a resource; a failed start leaves nothing
-    /// behind.
+    /// Starts an agent. Fails if another agent runs or if the system refuses a resource. A failed start leaves no
+    /// rules, programs or processes behind.
     pub fn start(options: AgentOptions) -> Result<Agent, SystemError> {
         let lacking = privilege::missing();
         if !lacking.is_empty() {
@@ -139,7 +138,7 @@ impl Agent {
         if program.is_some() {
             table.collect_requests();
         }
-        // The rules are added last, when the queue already has a listener. Rules without a listener would look stale.
+        // The rules are added last, when the queue already has a listener.
         if let (Some(watchdog), Some(heartbeat)) = (&mut watchdog, &mut heartbeat) {
             watchdog.add_rules(heartbeat)?;
         }
@@ -155,7 +154,7 @@ impl Agent {
         // From here on, dropping `agent` removes the rules.
         let mut agent = Agent { watchdog, fallback_reason, shared, folder, is_urgent: false, _lock: lock };
         let shared = &agent.shared;
-        // Without real-time priority, an ACK on a busy machine could wait for the agent longer than for the path.
+        // Without real-time priority, a busy machine could delay an ACK in the agent for longer than the path does.
         let priority = RealTimePriority::begin();
         agent.is_urgent = priority.is_granted();
         privilege::drop_rest()?;
@@ -255,7 +254,8 @@ impl Core {
         let (now, since) = (clock.now(), program::monotonic()?);
         let table = &mut self.table;
         program.process_events(|event| {
-            // Both clocks are CLOCK_MONOTONIC, but they count from different starting points.
+            // `since` and the event times are CLOCK_MONOTONIC, in ns. `now` is the same instant as `since`, but counts
+            // from the agent's start.
             let time = |at: u64| Time::from_nanos(now.as_nanos().saturating_sub(since.saturating_sub(at)));
             has_events = true;
             table.record(time(event.at), event.direction, event.key, &event.segment, time(event.echoed));
@@ -337,7 +337,7 @@ fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
         last_check = now;
         if now.since(last_heartbeat) >= CHECK_INTERVAL.divided_by(2) {
             last_heartbeat = now;
-            // A missing heartbeat means that the agent is about to end.
+            // The heartbeat is `None` if the agent is about to end.
             let Some(heartbeat) = &mut *lock_of(&shared.heartbeat) else { return Ok(()) };
             heartbeat.send()?;
         }

@@ -84,7 +84,7 @@ fn tun() -> Finding {
     }
 }
 
-/// Tries the first step of `emulate` and `crosscheck`, then undoes it.
+/// Creates the namespaces and devices with which `emulate` and `crosscheck` begin, then removes them.
 fn path(has_privileges: bool) -> Finding {
     let made = || {
         PathEnds::build(1500)
@@ -156,7 +156,6 @@ fn bpf(has_privileges: bool) -> Finding {
     Finding { is_there: finding.is_there.filter(|is_there| *is_there), ..finding }
 }
 
-/// Tries a requirement in a temporary network namespace.
 fn attempt_in_namespace(
     finding: Finding,
     has_privileges: bool,

@@ -5,12 +5,12 @@ use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 use std::net::{Ipv6Addr, SocketAddr};
 
 /// Summary of several packets of one connection and direction. `segment` has the header of the last packet and the
-/// total payload length of all packets.
+/// total payload length of all packets since the last event.
 #[derive(Debug)]
 pub(crate) struct Event {
     /// Time in ns of the last packet, by CLOCK_MONOTONIC.
     pub(crate) at: u64,
-    /// Time in ns, by CLOCK_MONOTONIC, of the first packet that echoed the same time stamp as the last packet.
+    /// Arrival time in ns, by CLOCK_MONOTONIC, of the first packet that echoed the same time stamp as the last packet.
     pub(crate) echoed: u64,
     pub(crate) direction: PacketDirection,
     pub(crate) key: ConnectionKey,

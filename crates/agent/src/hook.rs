@@ -1,8 +1,9 @@
 //! Attaches the kernel program to a device: as a tcx link (since Linux 6.6), or as a filter of the clsact qdisc on
 //! older kernels.
 //!
-//! A tcx link is a file descriptor, so the kernel removes it when the process ends. A clsact filter remains after a
-//! kill. Without heartbeats the filter does nothing, and the next start of an agent removes the filter.
+//! A tcx link is a file descriptor, so the kernel removes the link when the process ends. A clsact filter remains after
+//! the process is killed. Without heartbeats the filter does nothing, and the next start of an agent removes the
+//! filter.
 
 use aya::programs::tc::{
     NlOptions, SchedClassifierLink, TcAttachOptions, qdisc_add_clsact, qdisc_detach_program,

@@ -1,4 +1,4 @@
-//! Sends additional ACKs as whole packets. A mark on these packets prevents them from being queued again.
+//! Sends additional ACKs as whole packets. The packets have a mark, so that the firewall rules do not queue them again.
 
 use crate::rules::MARK;
 use lasthop_os::SystemError;
@@ -39,7 +39,7 @@ impl Inject {
             (IpAddr::V6(_), Some(socket)) => socket,
             (IpAddr::V6(_), None) => return Err(io::ErrorKind::Unsupported.into()),
         };
-        // For IPv6 the destination's port must be 0, because the packet includes its headers.
+        // For IPv6, the kernel reads the port of the destination as a protocol number, which may be 0.
         socket.send_to(packet, &SockAddr::from(SocketAddr::new(destination, 0))).map(|_| ())
     }
 }

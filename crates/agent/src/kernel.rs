@@ -18,7 +18,8 @@ const BATCH: std::time::Duration = std::time::Duration::from_millis(1);
 /// interval.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(HEARTBEAT_INTERVAL_MS as u64);
 const HEARTBEAT_INTERVAL_MS: u8 = 20;
-/// Idle time after which the loop waits for a wake-up instead of polling at every [`BATCH`].
+/// Idle time after which the loop waits for an event or the next heartbeat, instead of checking for events at every
+/// [`BATCH`].
 const QUIET: Duration = Duration::from_millis(20);
 
 /// Starts the program. If the start fails with [`DataPath::Auto`], returns the reason for the failure instead of an

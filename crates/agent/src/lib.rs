@@ -5,8 +5,8 @@
 //! BPF a kernel [`program`] decides according to this process's requests. [`flow`] is the state machine of a connection
 //! for both data paths.
 //!
-//! Not modelled: with NFQUEUE an ACK that carries data keeps the kernel's own window, and the kernel alone decides when
-//! ACKs are sent. This crate never prints and never exits.
+//! Limits: with NFQUEUE, an ACK that carries data keeps the kernel's own window. The kernel alone decides when ACKs are
+//! sent. This crate never prints and never exits.
 
 pub mod counters;
 pub mod flow;

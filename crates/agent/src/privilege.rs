@@ -18,7 +18,8 @@ pub(crate) fn drop_rest() -> Result<(), SystemError> {
         help: "a container may forbid prctl: check its seccomp profile".to_owned(),
     };
     let needed: CapsHashSet = NEEDED.into_iter().collect();
-    // Without CAP_SETPCAP the children may keep more capabilities. A service manager grants CAP_SETPCAP.
+    // The bounding set can only be reduced with CAP_SETPCAP. Otherwise the bounding set of the children stays
+    // unchanged.
     if caps::has_cap(None, CapSet::Effective, Capability::CAP_SETPCAP).unwrap_or(false) {
         for one in caps::read(None, CapSet::Bounding).map_err(refused)? {
             if !needed.contains(&one) {

@@ -106,7 +106,6 @@ impl Program {
         Ok([self.events.as_fd().try_clone_to_owned()?, self.changes.try_clone()?])
     }
 
-    /// Calls `handle` with each packet event since the last call.
     pub(crate) fn process_events(&mut self, mut handle: impl FnMut(Event)) {
         while let Some(bytes) = self.events.next() {
             Event::read(&bytes).into_iter().for_each(&mut handle);
@@ -117,7 +116,7 @@ impl Program {
     /// program.
     pub(crate) fn update_devices(&mut self) {
         let mut has_changed = false;
-        // If the kernel reports lost messages, a device may also have changed.
+        // If the kernel reports that messages were lost, a device may also have changed.
         while !matches!(
             recv(self.changes.as_raw_fd(), &mut [0; 4096], MsgFlags::MSG_DONTWAIT),
             Err(nix::errno::Errno::EAGAIN)
@@ -129,7 +128,8 @@ impl Program {
         }
     }
 
-    /// Sends a heartbeat: user space has processed all packets so far, and its requests remain valid for 200 ms.
+    /// Records a heartbeat in the kernel: user space has processed all packets so far, and its requests remain valid
+    /// for 200 ms.
     pub(crate) fn send_heartbeat(&mut self) -> io::Result<()> {
         self.heartbeat.set(0, monotonic()?, 0).map_err(io::Error::other)
     }

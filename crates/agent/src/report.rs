@@ -26,7 +26,6 @@ pub(crate) struct Summary {
 const SHOWN: usize = 20;
 /// Maximum number of metrics clients that have sent no request yet.
 const MAX_WAITING: usize = 64;
-/// Timeout for reading requests and for writing answers.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Summary {
@@ -79,7 +78,7 @@ impl Summary {
 pub(crate) fn answer_status(shared: &Shared, listener: &UnixListener) -> io::Result<()> {
     loop {
         let (mut stream, _) = listener.accept()?;
-        // A client that does not read gets no answer.
+        // The timeout ends a write to a client that does not read.
         let _ = stream.set_write_timeout(Some(PATIENCE));
         let _ = writeln!(stream, "{}", shared.summary().object);
     }

@@ -94,12 +94,13 @@ impl RunDirectory {
         }
     }
 
-    /// Path of an entry in the form that the user gave, for messages.
+    /// Absolute path of an entry, for messages.
     pub fn shown(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Path of an entry that stays valid if parents are renamed and is short enough for a socket address.
+    /// Path of an entry, relative to the open directory. The path stays valid if parents are renamed, and is short
+    /// enough for a socket address.
     pub fn inside(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.opened.as_raw_fd())).join(name)
     }

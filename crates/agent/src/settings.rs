@@ -1,4 +1,5 @@
-//! The agent's window, ACK splitting and loss discrimination. Each mechanism describes its option itself ([`Live`]).
+//! The agent's window, ACK splitting and loss discrimination. The [`Live`] of each mechanism describes the command-line
+//! option that selects the mechanism.
 
 use lasthop_base::{Choice, Info, Live, Mechanism, Unit, Value, find, quantity};
 use lasthop_tcp::receiver::ack_splitting::FixedSplit;
@@ -142,7 +143,6 @@ mod tests {
         for wrong in ["", "fixed", "fixed=", "link-rate", "link-rate=fast", "dynamic=0", "large"] {
             assert!(AckSettings::window(wrong).is_err(), "{wrong}");
         }
-        // Formatting is the inverse of parsing.
         for (text, words) in [
             ("dynamic", "dynamic=2"),
             ("dynamic=2.5", "dynamic=2.5"),

@@ -78,7 +78,7 @@ impl ConnectionTable {
         self.requests.as_mut().map(|requests| std::mem::take(&mut requests.closed)).unwrap_or_default()
     }
 
-    /// Records a packet without a decision; its payload may be truncated.
+    /// Records a packet that needs no decision. The packet's payload may be truncated.
     pub fn observe(&mut self, now: Time, direction: PacketDirection, packet: &[u8]) {
         count(&self.counters.packets_seen);
         if let Some(ParsedPacket { key, segment }) = ParsedPacket::read(direction, packet) {
@@ -118,7 +118,8 @@ impl ConnectionTable {
         }
     }
 
-    /// Reports a gap in decisions, during which the kernel advertised its own windows.
+    /// Records the end of a lapse for all connections. During a lapse the agent makes no decisions, and the kernel
+    /// advertises its own windows.
     pub fn lapse(&mut self, now: Time) {
         self.flows.values_mut().for_each(|flow| flow.lapse(now));
     }

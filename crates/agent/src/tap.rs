@@ -149,8 +149,8 @@ mod tests {
             .within(|| {
                 let mut tap = Tap::open().unwrap();
                 let (clock, mut arrivals) = (Clock::new(), ArrivalClock::default());
-                // The kernel starts to record time stamps shortly after the first socket requests them. Until then the
-                // time of reading is used.
+                // The kernel starts to record time stamps shortly after the first socket requests them. Before this
+                // time, packets have no kernel time stamp.
                 std::thread::sleep(Duration::from_millis(300));
                 // The device gets a SYN and, after 1 s, its retransmission; nobody answers.
                 let peer = SocketAddr::from((SERVER, 9));

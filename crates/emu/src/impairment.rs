@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 /// Impairments of packets in one direction, as in netem(8). Probabilities are 0 to 1 and independent.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Impairment {
-    /// Probability that a burst of losses begins with a packet. A burst may be a single loss.
+    /// Probability that a packet begins a burst of losses. A burst may be a single loss.
     pub loss: f64,
     /// Mean number of consecutive losses, at least 1 (0 counts as 1).
     pub burst: f64,
@@ -45,7 +45,8 @@ impl ImpairedPath {
     /// Sends a packet into the path.
     pub fn send(&mut self, now: Time, packet: &[u8]) {
         let impairment = self.impairment;
-        // Every packet consumes the same number of random draws, so its fate does not depend on other packets.
+        // Every packet consumes the same number of random draws. The draws of a packet therefore do not depend on the
+        // impairments of earlier packets.
         let [loss, duplicate, reorder, corrupt] = std::array::from_fn(|_| self.random.uniform());
         let (late, bit) = (self.random.uniform(), self.random.draw());
         let goes_on = 1.0 - 1.0 / impairment.burst.max(1.0);
@@ -116,7 +117,8 @@ mod tests {
             arrived.windows(2).map(|pair| pair[1] - pair[0] - 1).filter(|gap| *gap > 0).collect();
         let lost: u32 = gaps.iter().sum();
         let mean = f64::from(lost) / gaps.len() as f64;
-        // About 390 bursts with mean 4 and standard deviation 3.5 are expected, so four standard errors are 0.7.
+        // About 390 bursts are expected. Their length has mean 4 and standard deviation 3.5, so four standard errors
+        // are 0.7.
         assert!((3.3..4.7).contains(&mean), "mean burst {mean}");
         let bursts = gaps.len() as f64 / (20_000.0 - f64::from(lost));
         assert!((0.016..0.024).contains(&bursts), "a burst begins with {bursts}");
@@ -129,8 +131,8 @@ mod tests {
         let jitter = Duration::from_millis(10);
         let arrived = arrivals(Impairment { reorder: 0.1, jitter, ..Impairment::default() });
         let late = arrived.windows(2).filter(|pair| pair[1] < pair[0]).count();
-        // A delayed packet is overtaken unless its delay is below 1 ms (probability 0.1). Two successive delayed
-        // packets count once.
+        // Packets are sent every 1 ms, and the delay is uniform up to 10 ms. A delayed packet is overtaken unless its
+        // delay is below 1 ms (probability 0.1). Two successive delayed packets count once.
         assert!((1500..2000).contains(&late), "{late}");
     }
 

@@ -64,7 +64,7 @@ impl<W: Write> TunHost<W> {
     }
 
     /// Captures the packets that the host sends (before impairment) and receives (after impairment). The comment of
-    /// each retransmission states its reason. [`TunHost::finish`] returns the writer.
+    /// each retransmission states the reason for the retransmission. [`TunHost::finish`] returns the writer.
     pub fn capture(&mut self, capture: Capture<W>) {
         self.host.trace();
         self.capture = Some(capture);
@@ -88,7 +88,7 @@ impl<W: Write> TunHost<W> {
         Ok((self.tun, writer))
     }
 
-    /// Time since the creation of this value.
+    /// Time since the creation of this [`TunHost`].
     pub fn now(&self) -> Time {
         self.clock.now()
     }
@@ -115,7 +115,7 @@ impl<W: Write> TunHost<W> {
         self.tun.wait(until(now, due))
     }
 
-    /// Passes events to the callback; returns the reason of the last retransmission.
+    /// Passes events to the callback. Returns the reason for the last retransmission, if any.
     fn dispatch_events(&mut self) -> Option<Reason> {
         let mut why = None;
         while let Some(traced) = self.host.poll_event() {

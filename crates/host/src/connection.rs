@@ -25,7 +25,6 @@ pub(crate) struct Connection {
     dscp: u8,
     ttl: u8,
     id: u16,
-    /// Whether the application has shut down sending.
     is_sending_shut: bool,
     /// The last ICMP error. Cleared when the peer acknowledges new data or the connection opens (RFC 9293 §3.9.2.2).
     icmp_error: Option<Error>,

@@ -29,8 +29,8 @@ impl Incoming {
         self.start - 1
     }
 
-    /// Stores the payload of a segment that starts at stream offset `offset`. Bytes that have already arrived are not
-    /// stored, nor are bytes beyond the right edge of the window, `edge`.
+    /// Stores the payload of a segment that starts at stream offset `offset`. Does not store bytes that have already
+    /// arrived, nor bytes beyond `edge`, the right edge of the window.
     pub(crate) fn place(&mut self, offset: u64, payload: &[u8], received: &Reassembly, edge: u64) {
         let end = (offset + payload.len() as u64).min(edge);
         let mut at = offset.max(received.next());
@@ -54,8 +54,8 @@ impl Incoming {
         len
     }
 
-    /// Copies readable bytes to `out`. The readable bytes end before stream offset `next`. The copied bytes stay in the
-    /// buffer.
+    /// Copies readable bytes to `out`. The copied bytes stay in the buffer. `next` is the stream offset after the last
+    /// readable byte.
     pub(crate) fn peek(&self, out: &mut [u8], next: u64) -> usize {
         let len = (out.len() as u64).min(self.readable(next)) as usize;
         let (first, second) = self.bytes.as_slices();

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 pub(crate) struct Listener {
-    /// Local address and port. The unspecified address stands for all addresses of the host.
+    /// Local address and port. The unspecified address means all addresses of the host.
     pub(crate) local: SocketAddr,
     pub(crate) options: Options,
     backlog: usize,

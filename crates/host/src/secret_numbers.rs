@@ -8,11 +8,10 @@ use std::net::{IpAddr, SocketAddr};
 
 /// First ephemeral port (RFC 6335 §6).
 const FIRST_EPHEMERAL: u16 = 49152;
-/// Number of ephemeral ports.
 const EPHEMERAL: u16 = u16::MAX - FIRST_EPHEMERAL + 1;
 
 /// Distance from the last sequence number of an earlier connection to the initial sequence number of a new connection.
-/// Used if the number that the clock yields is not after the last number of the earlier connection.
+/// Used if the clock yields a number that is not after this last sequence number.
 const BEHIND: u64 = 64_000;
 
 pub(crate) struct SecretNumbers {

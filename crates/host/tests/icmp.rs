@@ -355,8 +355,8 @@ fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
     }
 }
 
-/// The router reports no MTU (RFC 1191 §5 and §7.1). After 1500 bytes, the sender tries MTUs of 1492, 1006 and 552
-/// bytes.
+/// The router reports no MTU (RFC 1191 §5 and §7.1). If 1500 bytes are too long, the sender tries MTUs of 1492, 1006
+/// and 552 bytes, in this order.
 #[test]
 fn an_old_router_does_not_say_its_mtu() {
     let mut world = World::new(9, CLEAN);

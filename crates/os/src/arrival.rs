@@ -1,9 +1,8 @@
 //! Arrival times of packets, from the kernel's time stamps. This process reads the packets later, so the times of
 //! reading are not used.
 //!
-//! After a stop or a wait for a processor, this process may read a packet and the preceding ACK at the same time. With
-//! the times of reading, the round-trip time would be zero, and the minimum filter would store this value for a long
-//! time.
+//! After a delay, this process may read an ACK and the peer's response to this ACK at the same time. With the times of
+//! reading, the RTT sample would be zero, and the minimum filter would store this value for a long time.
 
 use crate::clock::Clock;
 use lasthop_base::{Duration, Time};
@@ -37,8 +36,8 @@ impl ArrivalClock {
         }
     }
 
-    /// Time of a packet with this stamp (ns since 1970). The result is at most `now`, and at least the time of the
-    /// preceding packet.
+    /// Returns the arrival time of a packet. `stamp` is the kernel's time stamp, ns since 1970; if `stamp` is `None`,
+    /// the packet arrived at `now`. The result is at most `now`, and at least the time of the preceding packet.
     pub fn time(&mut self, stamp: Option<u64>, now: Time) -> Time {
         let stamped = stamp.zip(self.zero).map(|(stamp, zero)| Time::from_nanos(stamp.saturating_sub(zero)));
         self.latest = stamped.unwrap_or(now).min(now).max(self.latest);

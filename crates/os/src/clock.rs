@@ -1,4 +1,4 @@
-//! Monotonic clock in the time type of the pure crates.
+//! Monotonic clock that returns the time as `lasthop_base::Time`.
 
 use lasthop_base::Time;
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! Control groups (cgroup v2). The programs at each end of a path have a group of their own. A group measures how long
-//! all its programs waited for a processor at the same time, with pressure stall information (PSI).
+//! Control groups (cgroup v2), one for the programs at each end of a path. With pressure stall information (PSI), a
+//! group measures the time in which its programs waited for a processor and none of its programs ran.
 
 use crate::namespace::locked;
 use crate::unprivileged;

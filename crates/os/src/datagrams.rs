@@ -36,12 +36,13 @@ pub struct ReceivedDatagram {
     pub at: Time,
 }
 
-/// Source of datagrams.
+/// Local address or device from which a socket sends datagrams.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SourceBinding {
-    /// This address; port 0 means any port.
+    /// Local address; port 0 means any port.
     Address(SocketAddr),
-    /// This device, with any address of the given address's family.
+    /// Name of a device, and the local address and port. The address is usually unspecified, so that the kernel chooses
+    /// an address of the device.
     Device(String, SocketAddr),
 }
 
@@ -145,15 +146,15 @@ impl Datagrams {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
             Err(error) if error.raw_os_error() == Some(Errno::ENOBUFS as i32) => Ok(false),
-            // ECONNREFUSED is the ICMP error of an earlier datagram.
+            // ECONNREFUSED reports an ICMP error that an earlier datagram caused. The present datagram counts as sent.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(true),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Waits until a datagram arrives on one of the sockets, but at most for `timeout`. With `for_room`, the wait also ends
-/// when the first socket's send buffer has space.
+/// Waits until a datagram arrives on one of the sockets, but at most for `timeout`. If `for_room` is true, the wait
+/// also ends when the first socket's send buffer has space.
 pub fn wait(sockets: &[&Datagrams], for_room: bool, timeout: Duration) {
     let mut polled: Vec<PollFd<'_>> =
         sockets.iter().map(|one| PollFd::new(one.socket.as_fd(), PollFlags::POLLIN)).collect();

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 /// Client's address.
 pub const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
-/// Server's IPv6 address (RFC 5180 §8, as corrected).
+/// Server's IPv6 address, from the network for benchmarks 2001:2::/48 (RFC 5180 §8 with its erratum).
 pub const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
 /// Client's IPv6 address.
 pub const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
@@ -53,10 +53,12 @@ pub fn open(
     })?
 }
 
-/// Sets the congestion control of TCP connections from this thread's namespace over a device to `peers` and, with
-/// `is_default`, to all other hosts. The setting applies from the first packet, also to accepted connections. The
-/// setting is an attribute of routes (ip-route(8), `congctl`), for which the kernel permits every congestion control.
-/// As the default of a namespace, the kernel permits only unrestricted congestion controls.
+/// Sets the congestion control of TCP connections that use a device of this thread's namespace. The setting applies to
+/// connections with `peers` and, if `is_default` is true, with all other hosts. The setting applies from the first
+/// packet, also to accepted connections.
+///
+/// The setting is the route attribute `congctl` (ip-route(8)), for which the kernel permits every congestion control.
+/// For the default of a namespace (sysctl), the kernel permits only unrestricted congestion controls.
 ///
 /// # Errors
 /// Fails if the kernel lacks the congestion control.
@@ -243,7 +245,7 @@ impl PathEnds {
         ADDRESSES[end]
     }
 
-    /// Number of packets that the kernel could not write to the devices' rings or read from them.
+    /// Number of packets that the two devices dropped, sent and received.
     pub fn lost_in_devices(&self) -> u64 {
         let lost = |namespace: &Namespace| namespace.within(|| lost_in(DEVICE)).unwrap_or(0);
         self.namespaces.iter().map(lost).sum()

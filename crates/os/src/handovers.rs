@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
 use std::os::fd::AsRawFd;
 
-/// Packet socket on a device, and its record of packets not yet read.
+/// Packet socket on a TUN device, and a record of the packets that this process has not yet read from the device.
 pub struct HandoverLog {
     socket: Socket,
     control: Vec<u8>,
@@ -30,13 +30,13 @@ struct Handover {
     stamp: Option<u64>,
 }
 
-/// Bytes that identify a packet: the headers of IPv6 and TCP without options.
+/// Number of bytes that are compared to identify a packet: headers of IPv6 (40) and TCP (20) without options.
 const HEAD_BYTES: usize = 60;
 /// All protocols, in network byte order (linux/if_ether.h).
 const ETH_P_ALL: i32 = (3_u16).to_be() as i32;
 const BATCH: usize = 64;
-/// Number of records that are searched for a packet. This number exceeds the usual number of consecutive packets that
-/// the device drops.
+/// Number of records that are searched for a packet. The device may drop packets, whose records remain. The number
+/// exceeds the usual number of consecutive drops.
 const SEARCH_DEPTH: usize = 256;
 /// Maximum number of packets in the record. This number exceeds the size of the device's ring (`crate::tun`).
 const MAX_RECORDS: usize = 16_384;
@@ -54,8 +54,8 @@ impl HandoverLog {
             let index = if_nametoindex(device)?;
             let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ETH_P_ALL)))?;
             socket.attach_filter(&handed_to(index))?;
-            // The size exceeds the usual limit. Packets that do not fit are not recorded; for such packets the reading
-            // time is used instead.
+            // The size exceeds the usual limit. Packets that do not fit are not recorded. For these packets, the time
+            // of reading replaces the time of the hand-over.
             let _ = setsockopt(&socket, RcvBufForce, &BUFFER_BYTES);
             setsockopt(&socket, ReceiveTimestampns, &true)?;
             socket.set_nonblocking(true)?;

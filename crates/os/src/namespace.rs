@@ -153,7 +153,8 @@ fn set_ipv6(name: &str, value: &str) -> io::Result<()> {
         .try_for_each(|which| fs::write(format!("/proc/sys/net/ipv6/conf/{which}/{name}"), value))
 }
 
-/// Removes processes and namespaces of killed runs, and of runs nested in them. Returns the namespaces' names.
+/// Removes the processes and namespaces of killed runs. Also removes runs that were started in such a namespace (nested
+/// runs). Returns the names of the removed namespaces.
 pub fn remove_stale() -> Vec<String> {
     let mut removed = Vec::new();
     // Removing a run also ends the runs nested in its namespaces, so the namespaces of nested runs also become stale.
@@ -177,7 +178,8 @@ fn stale() -> impl Iterator<Item = String> {
     })
 }
 
-/// File that lists the rules added in the namespace with this inode number, for clean-up after a kill.
+/// Path of the file that lists the firewall rules in the namespace with this inode number. A later run uses the file
+/// for clean-up after a kill.
 pub(crate) fn nat_note(number: u64) -> PathBuf {
     PathBuf::from(format!("/run/lasthop-nat-{number}"))
 }

@@ -23,7 +23,8 @@ fn start_time(pid: i32) -> Option<SystemTime> {
     SystemTime::now().checked_sub(age)
 }
 
-/// Start time in ticks since boot: the 20th word after the name in brackets. The first word is the state.
+/// Returns the start time in ticks since boot: field 22 of /proc/PID/stat (proc(5), `starttime`). Fields are counted
+/// from the state, field 3, which follows the name in brackets.
 fn start_ticks(stat: &str) -> Option<u64> {
     let (_, behind) = stat.rsplit_once(") ")?;
     let mut words = behind.split(' ');

@@ -93,7 +93,7 @@ impl Program {
         Ok(status.map(shell_status))
     }
 
-    /// Sends SIGTERM to the program, or SIGKILL if `kills`.
+    /// Sends SIGKILL to the program if `kills` is true, otherwise SIGTERM.
     pub fn stop(&self, kills: bool) {
         let pid = self.child.id() as i32;
         let signal = if kills { Signal::SIGKILL } else { Signal::SIGTERM };

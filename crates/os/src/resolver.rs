@@ -29,15 +29,16 @@ pub struct ResolvConf {
 }
 
 impl ResolvConf {
-    /// Returns the first resolver that programs behind the path cannot reach: the first resolver on the loopback device
-    /// or, with `all`, the first resolver of the file. Returns `None` if the programs can reach all resolvers.
+    /// Returns the first resolver that programs behind the path cannot reach. If `all` is true, programs cannot reach
+    /// any resolver of the file; otherwise they cannot reach resolvers on the loopback device. Returns `None` if the
+    /// programs can reach all resolvers.
     pub fn resolver(all: bool) -> Option<IpAddr> {
         let text = fs::read_to_string(FILE).ok()?;
         servers(&text).find(|server| all || server.is_loopback())
     }
 
     /// Copies the host's configuration. In the copy, the resolver at `address` replaces the resolvers on the loopback
-    /// device or, with `all`, all resolvers.
+    /// device. If `all` is true, the resolver at `address` replaces all resolvers.
     ///
     /// # Errors
     /// Fails if the file cannot be written.

@@ -1,6 +1,6 @@
 //! Carries TCP connections from a namespace to the network of this process. Each connection ends at this machine's
 //! kernel, and a second connection of this process continues to the destination. The sender on the path thus has the
-//! kernel's congestion control. The programs of [`crate::uplink`] have no congestion control.
+//! kernel's congestion control. The programs `pasta` and `slirp4netns` ([`crate::uplink`]) have no congestion control.
 
 use crate::error::SystemError;
 use crate::namespace::Namespace;
@@ -50,7 +50,7 @@ impl Splice {
         Ok(Splice { port, is_stopped })
     }
 
-    /// Port to redirect to.
+    /// Local port to which netfilter must redirect connections.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -65,7 +65,8 @@ impl Drop for Splice {
 fn forward(near: &TcpStream) {
     let Ok(far) = original_destination(near).and_then(|to| TcpStream::connect_timeout(&to, CONNECT_TIMEOUT))
     else {
-        // Resets the connection, as the remote end would do.
+        // A linger time of zero makes the drop of the stream reset the connection. A remote end that refuses a
+        // connection also sends a reset.
         let _ = SockRef::from(near).set_linger(Some(Duration::ZERO));
         return;
     };

@@ -1,10 +1,11 @@
 //! Namespaces for unprivileged users, inside a separate user namespace (user_namespaces(7)). Other users cannot see
 //! these namespaces, which end with the run.
 //!
-//! The first process enters the user namespace with [`enter_user_namespace`] and [`enter_pid_namespace`]; the user
-//! keeps UID and files. The first process then starts the second process, which calls [`prepare_second_process`] and
-//! creates everything else. The second process has PID 1 in a new PID namespace. When the second process ends, the
-//! kernel kills all processes in the PID namespace. The second process ends with the first.
+//! The first process enters the user namespace with [`enter_user_namespace`] and [`enter_pid_namespace`]. The UID and
+//! the access to files do not change. The first process then starts the second process, which calls
+//! [`prepare_second_process`] and creates everything else. The second process has PID 1 in a new PID namespace. When
+//! the second process ends, the kernel kills all processes in the PID namespace. The second process ends with the
+//! first.
 
 use crate::error::SystemError;
 use caps::{CapSet, Capability};

@@ -52,7 +52,7 @@ const PROGRAMS: [(&str, &[&str]); 2] = [
 const DEVICE: &str = "outside";
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A running program, ended on drop.
+/// A running `pasta` or `slirp4netns`. Dropping this value ends the program.
 #[derive(Debug)]
 pub struct Uplink {
     name: &'static str,
@@ -94,8 +94,8 @@ impl Uplink {
 
     fn start(name: &'static str, arguments: &[&str], namespace: &Namespace) -> io::Result<Uplink> {
         // `pasta` and `slirp4netns` find the namespace by a process in it: a `cat` that waits for its standard input.
-        // The `cat` drops its rights: `pasta` and `slirp4netns` have fewer rights and must be allowed to inspect the
-        // `cat`.
+        // The `cat` drops its rights, because `pasta` and `slirp4netns` may only inspect processes that have no more
+        // rights than `pasta` and `slirp4netns`.
         let mut holder = Command::new("cat");
         holder.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
         let held = namespace.within(|| {

@@ -64,13 +64,10 @@ pub enum ClientProgress {
 
 /// Time to wait for the response to a request, before the next attempt.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(250);
-/// Maximum number of attempts for a request.
 const MAX_ATTEMPTS: u32 = 20;
 /// Number of RTT probes without load.
 const PROBES: u32 = 20;
-/// Interval between two RTT probes.
 const PROBE_INTERVAL: Duration = Duration::from_millis(50);
-/// Time to wait for the response to an RTT probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Minimum time for which the queue is filled before recording, ms.
 const WARM_MS: u64 = 2000;

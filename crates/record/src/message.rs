@@ -70,7 +70,6 @@ pub(crate) enum Message {
         number: u8,
         data: DataHeader,
     },
-    /// Receiver report.
     Report {
         session: u64,
         number: u8,

@@ -17,7 +17,7 @@ pub struct SenderResult {
     /// Time for which the window was open but the process did not run. During this time, the processor limited the rate
     /// instead of the path.
     pub behind: Duration,
-    /// Time from the start of the phase to the last call of the sender.
+    /// Time from the start of the phase to the last attempt to send.
     pub span: Duration,
 }
 
@@ -43,7 +43,6 @@ impl PhaseResult {
         bytes
     }
 
-    /// Decodes a result; `None` if invalid.
     pub(crate) fn read(bytes: &[u8]) -> Option<PhaseResult> {
         let mut rest = bytes;
         let mut next = || number(&mut rest);

@@ -169,8 +169,8 @@ mod tests {
         assert_eq!(recorded(&packets).empty, Duration::from_millis(1000));
     }
 
-    /// An outage lasts from 500 ms to 800 ms. The next packet was sent either before the outage or 60 ms before the
-    /// arrival.
+    /// After an outage from 500 ms to 800 ms, a packet arrives at 800 ms. This packet was sent at 310 ms in the first
+    /// case, and at 740 ms in the second case.
     #[test]
     fn an_outage_is_the_links_if_something_waited_for_its_end() {
         let gap = |sent: u64| {
@@ -183,9 +183,9 @@ mod tests {
                 .collect();
             recorded(&packets).empty.as_nanos() / 1_000_000
         };
-        // The first packet after the outage joined the queue before the outage.
+        // The packet joined the queue before the outage, so the queue was never empty.
         assert_eq!(gap(310), 0);
-        // The first packet after the outage joined the queue at 760 ms.
+        // The packet joined the queue at 760 ms, 40 ms before its arrival. The queue was empty from 500 ms to 760 ms.
         assert_eq!(gap(740), 260);
     }
 

@@ -30,7 +30,6 @@ pub struct DirectionResult {
 
 /// Maximum share of time with an empty queue in a valid recording.
 const MAX_EMPTY: f64 = 0.05;
-/// Minimum number of packets of a valid recording.
 const MIN_PACKETS: u64 = 100;
 /// Largest drift of the clocks that is allowed in a phase of any length.
 const MIN_DRIFT: Duration = Duration::from_millis(2);

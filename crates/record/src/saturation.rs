@@ -10,7 +10,6 @@ use lasthop_base::{Duration, Time};
 
 /// Number of new packets after which a report is sent.
 const REPORT_AFTER: u64 = 16;
-/// Maximum delay of a report.
 const MAX_REPORT_DELAY: Duration = Duration::from_millis(5);
 /// Maximum number of packets sent in one call, before received datagrams are processed.
 const BURST: u32 = 32;
@@ -26,13 +25,11 @@ pub(crate) struct Saturation {
     sends_until: Time,
     servo: Option<Servo>,
     log: Option<ReceiverLog>,
-    /// The next report to send.
     report: Report,
     /// Number of packets that arrived since the last report.
     unreported: u64,
     /// Arrival time of the first packet that arrived since the last report.
     since: Time,
-    /// Time of the last call of `send`.
     last_send: Time,
     /// Whether the window was still open after the last call of `send`.
     was_open: bool,
@@ -52,8 +49,8 @@ impl Saturation {
             session,
             number: phase.number,
             zero,
-            // The margin, a fifth of the warm-up, is at least two round trips. A margin is necessary because the
-            // opposite side may start up to one round trip later.
+            // Sending continues for a fifth of the warm-up after the recording, because the opposite side may start one
+            // round trip later. The warm-up lasts ten round trips, but at least 2 s and at most 60 s.
             sends_until: zero + warm + span + warm.divided_by(5),
             servo: sends.then(Servo::new),
             log: records.then(|| ReceiverLog::new(zero, phase)),
@@ -66,7 +63,6 @@ impl Saturation {
         }
     }
 
-    /// Returns whether sending has ended.
     pub(crate) fn is_over(&self, now: Time) -> bool {
         now >= self.sends_until
     }
@@ -98,7 +94,6 @@ impl Saturation {
         }
     }
 
-    /// Returns a report, if one is due.
     pub(crate) fn poll_report(&mut self, now: Time) -> Option<Message> {
         let is_due =
             self.unreported >= REPORT_AFTER || (self.unreported > 0 && now >= self.since + MAX_REPORT_DELAY);
@@ -178,7 +173,6 @@ mod tests {
             self.run().0
         }
 
-        /// Runs a phase in steps of [`STEP`].
         fn run(&self) -> (ReceiverResult, SenderResult) {
             let phase = RecordingPhase {
                 number: 0,
@@ -242,7 +236,7 @@ mod tests {
             for second in seconds(&recorded) {
                 assert!(is_near(second, rate), "{second} of {rate}, queue of {queue}");
             }
-            // A queue of 20 packets (28 ms) may run empty for short times.
+            // A queue of 20 packets (28 ms at 8 Mbit/s) may run empty for short times.
             assert!(recorded.empty < Duration::from_millis(100), "{rate}, {queue}: {}", recorded.empty);
             println!("{rate}, {queue}: {} lost, {} empty", recorded.lost, recorded.empty);
             let share = recorded.lost as f64 / (recorded.lost + recorded.packets) as f64;
@@ -270,7 +264,7 @@ mod tests {
         }
     }
 
-    /// The sender runs ten times a second and sends 320 packets a second, 3.7 Mbit/s.
+    /// The sender runs ten times a second and sends at most 32 packets each time: 320 packets or 3.7 Mbit a second.
     #[test]
     fn a_sender_that_is_too_slow_is_found_out() {
         let every = Duration::from_millis(100);
@@ -278,7 +272,7 @@ mod tests {
         let (recorded, sent) = Link { rates: &[(0, 8_000_000)], queue: 100, delay, every }.run();
         let direction = crate::DirectionResult { recorded, sent, drift: Duration::ZERO };
         assert!(direction.mean_bps() < 4e6, "{}", direction.mean_bps());
-        // The link transmits 32 packets in 46 ms, so the queue is empty for the rest of each 100 ms.
+        // The link transmits 32 packets in 46 ms. The queue is empty for the remaining 54 ms of each 100 ms.
         assert!((0.5..0.6).contains(&direction.empty_share()), "{}", direction.empty_share());
         let complaints = direction.complaints().join("; ");
         assert!(complaints.contains("processor was the limit"), "{complaints}");

@@ -218,7 +218,8 @@ impl Session {
         true
     }
 
-    /// Converts a finished phase to a result. Returns true the first time.
+    /// Converts a phase that has ended to a result. Returns false if the phase runs, is unknown, or is already
+    /// converted.
     fn finish(&mut self, wanted: u8, now: Time, dropped: u32) -> bool {
         let is_over =
             |(phase, number, _): &mut (Saturation, u8, u32)| *number == wanted && phase.is_over(now);

@@ -10,20 +10,20 @@ use lasthop_base::{Duration, Time};
 
 /// Queueing time up to which the window grows.
 const MIN_WAIT: Duration = Duration::from_millis(750);
-/// Maximum queueing time.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 /// Queueing time in s that remains after a reduction of the window because of a queueing time above the maximum.
 const TARGET_WAIT: f64 = 1.5;
 const MIN_WINDOW: u64 = 20;
 /// Maximum window, packets (94 MB).
 const MAX_WINDOW: u64 = 1 << 16;
-/// Share of lost packets above which the window shrinks, because the queue would also drop additional packets.
+/// Share of lost packets above which the window shrinks. At such a share the queue is full, so a larger window would
+/// only cause more losses.
 const MAX_LOSS: f64 = 0.25;
 /// Factor for the reduced window if the losses exceed [`MAX_LOSS`]. The window is multiplied by this factor and by the
 /// share of packets received.
 const ABOVE: f64 = 1.25;
 /// Share of lost packets above which the queue counts as overflowing. The window then grows by only a sixteenth of the
-/// received packets, until the queueing time has halved.
+/// received packets, while the queueing time is at least half of the queueing time at the overflow.
 const OVERFLOW_LOSS: f64 = 0.05;
 /// Smallest factor of one reduction after losses. A smaller factor could drain the queue, because no packets are sent
 /// until the packets in flight fit into the reduced window.
@@ -71,12 +71,10 @@ impl Servo {
         self.sent
     }
 
-    /// Returns whether the window allows another packet.
     pub(crate) fn is_open(&self) -> bool {
         self.sent - self.acked < self.window
     }
 
-    /// Time of the next probe.
     pub(crate) fn next_probe(&self) -> Time {
         self.latest.map_or(Time::ZERO, |latest| latest + PROBE)
     }
@@ -172,7 +170,7 @@ mod tests {
         filled(&mut servo);
         let half = (servo.count() - sent) / 2;
         servo.handle_report(&report(servo.count() - 1, received + half, 50));
-        // First the received packets enlarge the window; then the reduction leaves four fifths.
+        // The received packets first enlarge the window. The reduction then leaves four fifths (`MIN_SHRINK`).
         assert_eq!(servo.window, (before + half) * 4 / 5);
     }
 

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Socket {
     Path,
-    /// Socket for reports on a separate path. Without a separate path, the socket of the measured path.
+    /// Socket for reports on a separate path; without a separate path, the same socket as `Path`.
     Feedback,
 }
 
@@ -20,9 +20,8 @@ pub(crate) struct Sockets {
     pub(crate) path: Datagrams,
     pub(crate) feedback: Option<Datagrams>,
     pub(crate) clock: Clock,
-    /// Last datagram received.
     buffer: Vec<u8>,
-    /// Range in `buffer` of the bytes after the message of the datagram.
+    /// Range in `buffer` of the bytes that follow the last received message.
     behind: std::ops::Range<usize>,
     out: Vec<u8>,
 }
@@ -57,7 +56,7 @@ impl Sockets {
         let _ = self.send_with(message, &[], socket, to);
     }
 
-    /// Sends a message followed by other bytes. Returns the system's result.
+    /// Sends a message followed by other bytes. Returns false if the send buffer is full.
     pub(crate) fn send_with(
         &mut self,
         message: &Message,
@@ -73,7 +72,6 @@ impl Sockets {
         datagrams.send(&self.out, to)
     }
 
-    /// Returns the next valid message.
     pub(crate) fn receive(&mut self) -> Option<(Message, Received)> {
         let Sockets { path, feedback, clock, buffer, behind, .. } = self;
         loop {
@@ -96,7 +94,6 @@ impl Sockets {
         }
     }
 
-    /// Bytes after the last message received.
     pub(crate) fn behind(&self) -> &[u8] {
         &self.buffer[self.behind.clone()]
     }

@@ -5,7 +5,8 @@
 //! * [`accecn`]: content of the AccECN option.
 //! * [`packet`]: a packet on a link: a segment, a datagram or a notice, with its nominal size.
 //! * [`bytes`]: converts segments and datagrams to real packets, and back.
-//! * [`report`]: reasons of packet losses, and link information for endpoints; [`per_reason`]: a value per loss reason.
+//! * [`report`]: reasons for packet losses, and link information for endpoints; [`per_reason`]: a value per loss
+//!   reason.
 
 pub mod accecn;
 pub mod bytes;

@@ -8,7 +8,7 @@ use std::ops::{Index, IndexMut};
 pub struct PerReason<T>([T; LossReason::ALL.len()]);
 
 impl<T> PerReason<T> {
-    /// Returns the values that `value` returns for each reason.
+    /// Creates one value for each reason, with a call of `value`.
     pub fn new(value: impl FnMut(LossReason) -> T) -> PerReason<T> {
         PerReason(LossReason::ALL.map(value))
     }

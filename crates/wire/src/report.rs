@@ -1,10 +1,10 @@
-//! Reasons of packet losses, and link information for endpoints. These types are plain data, so that the crates of
+//! Reasons for packet losses, and link information for endpoints. These types are plain data, so that the crates of
 //! links and of endpoints do not depend on each other.
 
 use crate::seq::Seq;
 use lasthop_base::Time;
 
-/// True reason of a packet loss. The simulator records this reason, which endpoints cannot observe.
+/// True reason for a packet loss. The simulator records this reason, which endpoints cannot observe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LossReason {
     /// Dropped because a queue was full.

@@ -114,7 +114,7 @@ fn types_and_codes_of_version_4() {
 }
 
 /// Soft errors are "unreachable" with code 0, 2 or 3, "time exceeded", and "parameter problem" with code 0 or 2 (types
-/// and codes: RFC 4443). A parameter problem with code 1, an unknown next header, is hard.
+/// and codes: RFC 4443). A parameter problem with code 1 (unknown next header) is hard.
 #[test]
 fn types_and_codes_of_version_6() {
     use Problem::*;

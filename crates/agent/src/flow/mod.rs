@@ -20,8 +20,8 @@ use stamps::Stamps;
 const FLOOR: u64 = 2;
 /// Payload of a segment without an MSS option, bytes (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u64 = 536;
-/// Time after a lapse (a gap in the agent's decisions) within which all ACKs that the kernel held during the lapse have
-/// left.
+/// Time after which all ACKs that the kernel held during a lapse have left, from the end of the lapse. A lapse is a
+/// time in which the agent makes no decisions.
 const STALE: Duration = Duration::from_millis(100);
 /// Option bytes of a data segment that has time stamps.
 const TIMESTAMP_BYTES: u64 = 12;
@@ -39,13 +39,13 @@ pub struct ObservedFlow {
     /// Advertised right edge: offset of the first byte that the peer may not send.
     edge: u64,
     acknowledged: u64,
-    /// Whether the agent's window limits the peer. If the agent's window limits the peer, RTT samples do not contain
-    /// queueing delay that the kernel's larger window causes.
+    /// Whether the agent's window, and not the larger window of the kernel, limits the peer. If true, RTT samples do
+    /// not contain queueing delay that the kernel's larger window causes.
     is_limiting: bool,
-    /// Time at which the agent's decisions resumed after a lapse; `None` if all ACKs held during the lapse have left.
+    /// End of the last lapse (a time without decisions of the agent); `None` if all ACKs held during the lapse have
+    /// left.
     lapsed: Option<Time>,
     windows: FlowWindows,
-    /// Last request to the kernel program.
     last_request: Option<AckRequest>,
     pieces: FixedSplit,
     /// Number of bytes that arrived. The agent also uses this number as the number of bytes that the application has
@@ -179,8 +179,8 @@ impl ObservedFlow {
             return None;
         }
         let rtt = segment.timestamps.and_then(|stamps| self.stamps.round_trip(echoed, stamps.echo));
-        // While the kernel's window builds a queue, RTT samples include queueing delay. During this time, only samples
-        // below the minimum RTT count.
+        // While the kernel's larger window limits the peer, RTT samples may include queueing delay. A sample is then
+        // used only if it is below the minimum so far.
         let believed =
             rtt.filter(|rtt| self.is_limiting || self.windows.min_rtt.is_none_or(|least| *rtt < least));
         self.measure(now, u64::from(segment.len), believed);
@@ -192,13 +192,13 @@ impl ObservedFlow {
     }
 
     /// Handles an outgoing packet. Returns true if the packet is a pure ACK whose right edge is beyond the edge that
-    /// the agent has decided.
+    /// the agent has chosen.
     pub fn handle_outgoing(&mut self, now: Time, segment: &Segment) -> bool {
         self.last_packet = now;
         self.record_end(segment, 2);
         if segment.flags.has(Flags::SYN) {
-            // A retransmitted SYN keeps the time of the first SYN. The RTT sample may then be too long, which does not
-            // change the minimum.
+            // If a SYN is retransmitted, the time of its first transmission is kept. The RTT sample may then be too
+            // long, which does not change the minimum.
             let first = self.own.filter(|syn| syn.seq == segment.seq).map_or(now, |syn| syn.at);
             self.own = Some(Syn::of(segment, first));
             self.set_first_edge();
@@ -219,15 +219,16 @@ impl ObservedFlow {
         }
     }
 
-    /// Reports a time in which the agent made no decisions. Windows that the kernel advertised in this time may be
-    /// unknown. The right edge therefore follows the kernel's windows for the next 100 ms: by then, ACKs that were held
-    /// have left.
+    /// Records the end of a lapse, a time in which the agent made no decisions. The agent may have missed windows that
+    /// the kernel advertised during the lapse. The right edge therefore follows the kernel's windows for the next 100
+    /// ms. After this time, all ACKs that the kernel held during the lapse have left.
     pub fn lapse(&mut self, now: Time) {
         self.lapsed = Some(now);
     }
 
-    /// Decides on a pure ACK of the kernel. If the result is true, `acks` replace the kernel's ACK, in order; the last
-    /// of `acks` reuses the kernel's packet. If the result is false, the kernel's ACK leaves unchanged.
+    /// Decides on a pure ACK of the kernel. If the result is true, `acks` replace the kernel's ACK, in this order: the
+    /// last of `acks` is sent in the kernel's packet, the others in new packets. If the result is false, the kernel's
+    /// ACK leaves unchanged.
     pub fn handle_ack(&mut self, now: Time, segment: &Segment, acks: &mut Vec<OutgoingAck>) -> bool {
         acks.clear();
         self.last_packet = now;
@@ -267,10 +268,10 @@ impl ObservedFlow {
             };
             let units = (edge.saturating_sub(part) + (1 << shift) - 1) >> shift;
             let Some(number) = self.peer.map(|peer| peer.seq.at(part)) else { return false };
-            // The window of a partial ACK may exceed the header field. The field is then capped, which moves the right
-            // edge of this ACK left.
+            // The window of a partial ACK may exceed the range of the header field. The window is then capped, which
+            // moves the right edge of this ACK to the left.
             if part == ack {
-                // Rounding the window up moves the advertised right edge.
+                // `units` is rounded up, so the advertised right edge may be to the right of the chosen edge.
                 self.edge = ack + (units << shift);
             }
             acks.push(OutgoingAck { ack: number, window: u16::try_from(units).unwrap_or(u16::MAX) });

@@ -21,7 +21,6 @@ impl Default for Stamps {
 }
 
 impl Stamps {
-    /// Records the time stamp of an outgoing packet.
     pub(super) fn remember(&mut self, now: Time, value: u32) {
         if self.count > 0 {
             let (last, at) = self.stored[(self.count - 1) % KEPT];
@@ -32,7 +31,7 @@ impl Stamps {
                 return;
             }
         }
-        // The first packet with this value was skipped. An RTT sample from a later packet would be too short.
+        // The first packet with this value was not stored. An RTT sample from a later packet would be too short.
         if value == self.skipped && self.count > 0 {
             return;
         }
@@ -41,7 +40,7 @@ impl Stamps {
     }
 
     /// Returns the RTT of an echoed time stamp; `None` if unknown. The RTT starts at the first packet with that time
-    /// stamp, so it is at most one tick too long and never too short.
+    /// stamp. The RTT is therefore at most one tick of the time stamp clock too long, and never too short.
     pub(super) fn round_trip(&self, now: Time, echo: u32) -> Option<Duration> {
         let newest = self.count.checked_sub(1)?;
         let oldest = self.count.saturating_sub(KEPT);

@@ -44,7 +44,7 @@ fn decided(flow: &mut ObservedFlow, offset: u64, window: u16, shift: u8) -> (u64
 
 #[test]
 fn the_window_is_in_units_of_the_scale_that_both_agreed_on() {
-    // 20 000 bytes in units of 128 round up to 157.
+    // 20,000 bytes are 157 units of 128 bytes, rounded up.
     let mut flow = opened(&fixed(20_000), Some(7));
     assert_eq!(decided(&mut flow, 1, 500, 7), (1, 1 + 157 * 128));
     // If one end offers no window scale, neither end scales.
@@ -87,7 +87,7 @@ fn several_packets_are_measured_by_the_first_echo() {
 #[test]
 fn the_right_edge_never_moves_left() {
     let mut flow = opened(&fixed(10_000), Some(7));
-    // A packet with data advertised the kernel's window: 64 000 bytes.
+    // A packet with data advertised the kernel's window: 64,000 bytes.
     flow.handle_outgoing(at(25), &Segment { len: 100, ..ack(1, 500) });
     for offset in [1, 5000, 30_000, 60_000] {
         let (_, edge) = decided(&mut flow, offset, 500, 7);
@@ -170,8 +170,8 @@ fn after_a_lapse_the_kernels_edge_holds_until_the_peer_has_used_it() {
     let mut flow = opened(&fixed(10_000), Some(7));
     assert_eq!(advertised(&mut flow, 30, 1, 500), 79 * 128);
     flow.lapse(at(1000));
-    // The held ACK has an old acknowledgement number. The kernel then advertised 64,000 bytes more, which the agent did
-    // not observe.
+    // The kernel held this ACK during the lapse, so its acknowledgement number is old. The next ACK has the kernel's
+    // latest right edge, 164,000, which the agent has not observed before.
     assert_eq!(advertised(&mut flow, 1001, 5000, 500), 64_000);
     assert_eq!(advertised(&mut flow, 1200, 100_000, 500), 64_000);
     assert_eq!(advertised(&mut flow, 1210, 110_000, 500), 54_016);
@@ -208,10 +208,10 @@ fn a_queue_that_the_kernels_window_filled_during_a_lapse_is_not_taken_for_a_long
     let mut flow = opened(&settings, Some(7));
     let mut offset = 1;
     transfer(&mut flow, 100, 1100, &mut offset, 20);
-    // The expected window is 2 × 1.2 MB/s × 20 ms.
+    // The expected window is twice the bandwidth-delay product: 2 × 1.2 MB/s × 20 ms = 48,000 bytes.
     assert!((47_000..50_000).contains(&flow.windows().window), "{:?}", flow.windows());
-    // RTTs above the minimum count only while the agent's window limits the peer. During the lapse, a queue of 600 ms
-    // has grown. The queue stays as long as the peer uses the kernel's window.
+    // RTT samples above the minimum count only while the agent's window limits the peer. During the lapse, a queue of
+    // 600 ms has grown. The queue stays as long as the peer uses the kernel's window.
     flow.lapse(at(13_000));
     transfer(&mut flow, 13_000, 16_900, &mut offset, 600);
     assert!(flow.windows().window < 50_000, "{:?}", flow.windows());

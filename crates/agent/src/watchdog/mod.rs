@@ -24,8 +24,8 @@ pub use process::run;
 /// Interval of the watchdog process's checks; heartbeats are twice as frequent.
 const CHECK_INTERVAL_MS: u8 = 100;
 pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(CHECK_INTERVAL_MS as u64);
-/// Number of successive checks without a heartbeat after which the rules are removed. The limit is a number of checks,
-/// not a time: on a suspended machine the agent must not seem silent.
+/// Number of successive checks without a heartbeat after which the rules are removed. The limit is not a time: after a
+/// suspension of the machine, the agent would seem silent.
 const MAX_MISSED: u8 = 3;
 /// Time of [`MAX_MISSED`] checks, after which the agent counts as silent.
 pub(crate) const SILENCE: Duration = Duration::from_millis(CHECK_INTERVAL_MS as u64 * MAX_MISSED as u64);
@@ -130,7 +130,6 @@ impl Drop for Watchdog {
 }
 
 impl Heartbeat {
-    /// Sends a heartbeat; fails if the watchdog process has ended.
     pub(crate) fn send(&mut self) -> io::Result<()> {
         match self.0.write(b".") {
             // A watchdog process that is stopped reads the heartbeat later.

@@ -33,8 +33,8 @@ enum Received {
 /// # Errors
 /// Fails if the rules cannot be added again after a silence. A failure at the start is reported to the agent.
 pub fn run(queue: u16, folder: &Path) -> Result<(), SystemError> {
-    // Leaves the agent's terminal and process group. The call fails only if a person started this process as a group
-    // leader.
+    // Leaves the agent's terminal session and process group. The call fails only if this process is already a group
+    // leader, after a start by hand.
     let _ = setsid();
     let stdin = io::stdin();
     loop {

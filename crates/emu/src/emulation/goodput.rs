@@ -61,8 +61,8 @@ pub struct PayloadRange {
 const MAX_CONNECTIONS: usize = 1 << 16;
 
 impl Connections {
-    /// Creates an empty table, whose connections are assigned in rotation to the `external_flows` external flows of the
-    /// engine.
+    /// Creates an empty table. New connections are assigned in rotation to the `external_flows` external flows of the
+    /// engine (flows that carry real packets).
     pub fn new(external_flows: u32) -> Connections {
         let known = HashMap::new();
         Connections {
@@ -79,8 +79,8 @@ impl Connections {
         self.count
     }
 
-    /// Records a packet that joins the path. Returns the packet's external flow and, if it has TCP payload, the range
-    /// for [`Connections::deliver`]. Acknowledged bytes count at the end that sends the acknowledgement.
+    /// Records a packet that joins the path. Counts newly acknowledged bytes for the end that sends the packet. Returns
+    /// the packet's external flow and, if the packet has TCP payload, the range for [`Connections::deliver`].
     pub fn enter(
         &mut self,
         entering: &ExternalPacket,
@@ -147,7 +147,8 @@ impl Connections {
 }
 
 impl TrackedConnection {
-    /// Handles the flags of a segment; returns true if a SYN begins a further connection between these ports.
+    /// Handles the flags of a segment. Returns true if a SYN begins another connection between ports that were in use
+    /// before.
     fn begin(&mut self, segment: &Segment, to: End) -> bool {
         if segment.flags.has(Flags::RST) {
             self.reset();
@@ -338,7 +339,7 @@ mod tests {
         path.deliver(DOWN, 2, data(1, 1000));
         path.deliver(UP, 2, ack(1001));
         assert_eq!(path.goodput_bytes(), 1000);
-        // A packet with a sequence number far ahead counts only for its payload.
+        // The sequence number is far ahead of the delivered bytes, but only the 500 bytes of payload count.
         path.deliver(DOWN, 2, data(1 << 30, 500));
         path.deliver(UP, 2, ack((1 << 30) + 500));
         assert_eq!(path.goodput_bytes(), 1500);

@@ -182,7 +182,7 @@ impl Measurements {
     }
 
     /// Rate in kbit/s at which this end has acknowledged stream bytes, over the time [`Measurements::active`]. `None`
-    /// if no TCP payload was sent to this end, because acknowledgements in datagrams cannot be read.
+    /// if no TCP payload was sent to this end: acknowledgements of other protocols are not parsed.
     pub fn goodput_kbps(&self, to: End) -> Option<f64> {
         let (seconds, counters) = (self.active().as_secs(), &self.counters[to as usize]);
         let bits = counters.acknowledged_bytes as f64 * 8.0;
@@ -262,7 +262,8 @@ mod tests {
         assert_eq!(short.complaints(&Bounds::USUAL, 0), Vec::<String>::new());
         short.active = Some([Time::ZERO, Time::from_nanos(20_000_000)]);
         assert!(short.complaints(&Bounds::USUAL, 0)[0].contains("6.5 % of the time"));
-        // Packets that wait for each other are late at the same time: 30 packets are late for 2 ms of 100 ms.
+        // If packets wait for each other, their late periods overlap and count once: 30 packets are late for 2 ms of
+        // 100 ms.
         let mut together = measurements(&[[100; 5000].as_slice(), &[2000; 30]].concat());
         together.active = Some([Time::ZERO, Time::from_nanos(100_000_000)]);
         assert_eq!(together.complaints(&Bounds::USUAL, 0), Vec::<String>::new());

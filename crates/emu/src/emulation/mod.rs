@@ -55,7 +55,7 @@ pub struct EmulationPlan {
     pub spin: Duration,
     /// Interval of samples. `None` disables samples.
     pub sample: Option<Duration>,
-    /// Names of the pipes, for captures; for example `wireless down`.
+    /// Names of the pipes, for captures; for example `wireless down`. A pipe is one direction of a link.
     pub pipes: Vec<String>,
 }
 
@@ -75,7 +75,6 @@ pub struct PathSnapshot {
 /// An emulated path between real programs.
 pub struct Emulation<W: Write> {
     plan: EmulationPlan,
-    /// Devices of server and client.
     ports: [Port; 2],
     clock: Clock,
     entrance: Entrance,
@@ -186,14 +185,14 @@ impl<W: Write> Emulation<W> {
         self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))
     }
 
-    /// Reads and delivers packets, then waits at most `patience`. While packets pass and [`EmulationPlan::spin`] is 0,
-    /// the wait is a fixed sleep; otherwise the next due or incoming packet ends the wait. Fails if a device no longer
-    /// exists or if the path's time does not advance.
+    /// Reads and delivers packets, then waits at most `patience`. The wait ends when a packet arrives or becomes due.
+    /// While packets pass and [`EmulationPlan::spin`] is 0, the wait is a fixed sleep instead. Fails if a device no
+    /// longer exists or if the path's time does not advance.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let began = self.clock.now();
         let entered = self.read_packets()?;
-        // The engine must not run beyond `known`, because packets that the kernel handed over since then would join too
-        // late.
+        // The engine must not run beyond `known`. Packets that the kernel handed over after `known` are not read yet
+        // and would join too late.
         let known = self.entrance.known();
         self.plan.engine.run_until(known.unwrap_or(Time::ZERO).max(self.plan.engine.now()));
         if let Some(stuck) = self.plan.engine.stuck() {
@@ -244,7 +243,8 @@ impl<W: Write> Emulation<W> {
         Ok(BATCH)
     }
 
-    /// Copies the bytes of packets that links have duplicated. Must be called before the original or the copy leaves.
+    /// Copies the bytes of packets that links have duplicated. Must be called before the original or the copy leaves
+    /// the path.
     fn copy(&mut self) {
         self.plan.engine.take_copies(&mut self.copies);
         for ExternalCopy { number, original: of, forward } in self.copies.drain(..) {

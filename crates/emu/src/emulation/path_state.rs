@@ -57,7 +57,8 @@ impl RecentLateness {
 }
 
 impl<W: Write> Emulation<W> {
-    /// Returns the state of both directions. `directions` lists the pipes of each direction.
+    /// Returns the state of both directions. `directions` lists the pipes (link directions) on the way to the server,
+    /// then those on the way to the client.
     pub fn observe(&mut self, directions: [&[PipeId]; 2]) -> PathState {
         let time = self.clock.now();
         self.plan.engine.run_until(time);

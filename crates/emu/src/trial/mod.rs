@@ -42,7 +42,7 @@ impl TrialStream {
     }
 }
 
-/// TCP implementation that carries the streams.
+/// TCP implementation that carries the streams of a trial.
 #[derive(Clone, Debug)]
 pub enum Tcp {
     /// The kernel's TCP at both ends.
@@ -216,7 +216,7 @@ impl PreparedTrial {
     }
 }
 
-/// Forwards packets until the end of the trial. Later deliveries do not count.
+/// Forwards packets until the end of the trial. Packets that arrive after the end do not count.
 fn carry(
     emulation: &mut Emulation<std::io::Sink>,
     context: TrialContext<'_>,

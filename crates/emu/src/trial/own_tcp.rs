@@ -1,4 +1,5 @@
-//! Streams between endpoints of Lasthop's TCP. At each end, a kernel forwards the packets of a host on a TUN device.
+//! Streams between hosts that use Lasthop's TCP. Each host has a TUN device; at each end, the kernel forwards packets
+//! between this device and the path.
 
 use super::kernel_tcp::address_of;
 use super::stream_results::port_of;

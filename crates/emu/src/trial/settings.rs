@@ -31,7 +31,7 @@ pub struct Unsupported {
 
 /// Kernel's timeout before the first RTT sample (TCP_TIMEOUT_INIT; RFC 6298 §2.1).
 const KERNELS_INITIAL_RTO: Duration = Duration::from_secs(1);
-/// Note on Accurate ECN (RFC 9768): Linux 6.18 has the options of Accurate ECN but does not negotiate Accurate ECN.
+/// Explanation for scenarios with Accurate ECN (RFC 9768), which Linux 6.18 does not negotiate.
 const ACCURATE: &str =
     "the kernel uses ECN by RFC 3168; if the kernel supports Accurate ECN, set --kernel tcp_ecn=3";
 

@@ -117,7 +117,6 @@ impl StreamResults {
         self.is_frozen.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether all streams are complete or a stream has failed.
     pub(super) fn is_done(&self) -> bool {
         let is_done = |counters: &StreamCounters| counters.completed.load(Ordering::Relaxed) > 0;
         self.streams.iter().all(is_done) || self.guarded().is_some()

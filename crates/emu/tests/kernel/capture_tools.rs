@@ -67,8 +67,8 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
     let (tun, _) = station.finish().expect("the capture is written");
     assert!(peer.join().expect("no panic").expect("the kernel's end works") == hash(&text));
 
-    // A capture at the sender has sending order. tshark calls a retransmission "out of order" if the retransmission
-    // fills its hole within the RTT of the handshake.
+    // A capture at the sender has the packets in the order of sending. tshark calls a retransmission "out of order" if
+    // the retransmission fills its hole within the RTT of the handshake.
     let again = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.spurious_retransmission \
          || tcp.analysis.out_of_order";
     let ours = format!("ip.src == {} && tcp.len > 0 && ({again})", Ipv4Addr::from(OURS));

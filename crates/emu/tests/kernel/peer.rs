@@ -20,7 +20,6 @@ pub fn listening(at: SocketAddr, text: Vec<u8>) -> (SocketAddr, Received) {
     (end, thread::spawn(move || exchange(listener.accept()?.0, text)))
 }
 
-/// Connects, sends `text` and hashes the received bytes.
 pub fn connecting(to: SocketAddr, text: Vec<u8>) -> Received {
     thread::spawn(move || exchange(TcpStream::connect_timeout(&to, PATIENCE)?, text))
 }

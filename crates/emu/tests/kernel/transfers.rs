@@ -13,7 +13,8 @@ use lasthop_tcp::sender::{ack_counting, congestion, recovery};
 use std::io::Cursor;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// Minimum number of transfers for each kind of impairment. If more strategies exist, each strategy has a transfer.
+/// Minimum number of transfers for each kind of impairment. If more combinations of mechanisms exist, each combination
+/// has one transfer.
 const TRANSFERS: usize = 84;
 /// Sizes of transfers in bytes, including edge cases: nothing, one byte, about one segment, about one window.
 const SIZES: [usize; 12] =
@@ -21,7 +22,7 @@ const SIZES: [usize; 12] =
 /// Size of the two largest transfers for each kind of impairment, bytes.
 const LARGEST: usize = 20_000_000;
 
-/// Impairments by name; the position is part of the seed.
+/// Names and parameters of the impairments; the index of an impairment is part of the seed.
 fn impairments() -> [(&'static str, Impairment); 6] {
     let (none, delay) = (Impairment::default(), millis(2));
     let everything = Impairment {
@@ -80,8 +81,8 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
     for (number, options) in strategies.iter().cycle().take(TRANSFERS.max(strategies.len())).enumerate() {
         let size = |random: &mut Stream| SIZES[random.draw() as usize % SIZES.len()];
         let (mut up, mut down) = (size(&mut random), size(&mut random));
-        // The last recovery in the list uses SACK. Recoveries without SACK would take minutes for this size with bursts
-        // of losses.
+        // The last recovery in the list uses SACK. With bursts of losses, recoveries without SACK would take minutes
+        // for 20 MB.
         if number == last - 1 {
             up = LARGEST;
         }
@@ -183,9 +184,9 @@ fn strategies() -> Vec<Options> {
                         nagle: number % 4 != 0,
                         timestamps: number % 7 != 0,
                         time_wait: Duration::from_secs(2),
-                        // The length of a burst is a number of packets, not a time. Without other traffic a burst may
-                        // drop all retransmissions of a segment. With doubling timeouts, nine retransmissions take 100
-                        // s.
+                        // The largest RTO is 4 s. The length of a burst is a number of packets, so without other
+                        // traffic a burst may drop nine retransmissions of a segment. If the RTO doubled without limit,
+                        // nine retransmissions would take 100 s.
                         rto: RtoLimits { largest: Duration::from_secs(4), ..Options::default().tcp.rto },
                         ..Options::default().tcp
                     },

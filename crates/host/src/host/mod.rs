@@ -34,8 +34,7 @@ pub struct Host {
     numbers: SecretNumbers,
     sockets: SlotMap<Handle, Socket>,
     connections: BTreeMap<(SocketAddr, SocketAddr), Handle>,
-    /// Listeners by local address and port. The unspecified address of IPv4 or IPv6 stands for all addresses of that
-    /// family.
+    /// Listeners by local address and port. The unspecified address of IPv4 or IPv6 means all addresses of that family.
     listeners: BTreeMap<SocketAddr, Handle>,
     timers: BTreeSet<(Time, Handle)>,
     /// Connections that may have a segment to send, in the order of sending.
@@ -188,7 +187,7 @@ impl Host {
     ///
     /// # Errors
     /// [`Error::WouldBlock`] if the listener has no open connection to accept. [`Error::Invalid`] if the socket is not
-    /// a listener. [`Error::BadHandle`].
+    /// a listener. [`Error::BadHandle`] for an invalid handle.
     pub fn accept(&mut self, listener: Handle) -> Result<(Handle, SocketAddr), Error> {
         let SocketKind::Listener(listener) =
             &mut self.sockets.get_mut(listener).ok_or(Error::BadHandle)?.kind
@@ -205,7 +204,7 @@ impl Host {
     /// # Errors
     /// [`Error::WouldBlock`] if the send buffer is full or the connection is not open yet. [`Error::BrokenPipe`] after
     /// a shutdown or after the end of the connection. The error that ended the connection, on the first call only.
-    /// [`Error::BadHandle`]. [`Error::Invalid`] for a listener.
+    /// [`Error::BadHandle`] for an invalid handle. [`Error::Invalid`] for a listener.
     pub fn send(&mut self, handle: Handle, bytes: &[u8]) -> Result<usize, Error> {
         let sent = self.connection(handle)?.send(bytes);
         self.update(handle);
@@ -216,8 +215,8 @@ impl Host {
     ///
     /// # Errors
     /// [`Error::WouldBlock`] if no byte is readable, also before the connection is open (as on Linux and FreeBSD). The
-    /// error that ended the connection, on the first call after all bytes were read. [`Error::BadHandle`].
-    /// [`Error::Invalid`] for a listener.
+    /// error that ended the connection, on the first call after all bytes were read. [`Error::BadHandle`] for an
+    /// invalid handle. [`Error::Invalid`] for a listener.
     pub fn recv(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
         let received = self.connection(handle)?.recv(out);
         self.update(handle);

@@ -52,7 +52,7 @@ impl Host {
         self.update(handle);
     }
 
-    /// Handles an ICMP packet. Other packets than ICMP errors about TCP segments of this host are counted and dropped.
+    /// Handles an ICMP error about a TCP segment of this host. Counts and drops all other ICMP packets.
     fn handle_icmp_error(&mut self, now: Time, packet: &[u8]) {
         let error = match parse_icmp_error(packet, Checksums::Verify) {
             Ok(error) => error,

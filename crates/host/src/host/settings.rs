@@ -11,7 +11,8 @@ impl Host {
     /// Changes the options of a listener. The new options apply to connections whose SYN arrives after this call.
     ///
     /// # Errors
-    /// [`Error::BadHandle`]; [`Error::Invalid`] if the socket is a connection or an option is out of range.
+    /// [`Error::BadHandle`] for an invalid handle. [`Error::Invalid`] if the socket is a connection or an option is out
+    /// of range.
     pub fn set_options(&mut self, listener: Handle, options: &Options) -> Result<(), Error> {
         match self.sockets.get_mut(listener).map(|socket| &mut socket.kind) {
             None => Err(Error::BadHandle),

@@ -8,7 +8,6 @@ use lasthop_wire::Ecn;
 const PAYLOAD: u64 = 1000;
 const TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Misbehaviour of a source.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fault {
     None,
@@ -26,12 +25,10 @@ pub struct Toy {
     is_finished: bool,
     /// Number of the first datagram that the destination has not acknowledged.
     una: u64,
-    /// Number of the next datagram to send.
     nxt: u64,
     deadline: Time,
     /// Number of the next datagram that the receiver expects in order.
     expected: u64,
-    /// Number of bytes that the application has read.
     read: u64,
     /// Number of all datagrams of the transfer, if the last datagram has arrived.
     total: Option<u64>,

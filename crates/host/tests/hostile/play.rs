@@ -28,7 +28,6 @@ struct ScriptedHost {
     host: Host,
     handle: Option<Handle>,
     observed: ObservedHost,
-    /// Bytes that the application on this host sends.
     text: Vec<u8>,
     /// Number of bytes of `text` that the send buffer has accepted so far.
     sent: usize,
@@ -365,8 +364,8 @@ impl ScriptedHost {
             "per_ack" => 0,
             "rfc5681" => acked.min(mss),
             "bytes" => acked.min(2 * mss),
-            // The other ACK counting permits one MSS for each acknowledged segment. A segment may contain a single
-            // byte.
+            // The remaining kind of ACK counting permits one MSS for each acknowledged segment. A segment may contain a
+            // single byte.
             _ => acked * mss,
         };
         // In congestion avoidance, the window grows by at most one MSS per window of acknowledged data. A window may be

@@ -19,10 +19,8 @@ pub struct HostileScript {
     pub actions: Vec<PathAction>,
 }
 
-/// Upper bound of the number of bytes in one direction.
 pub const MAX_BYTES: u16 = 20_000;
 
-/// Options of a host and of its endpoint.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Setup {
     /// Numbers from which [`Catalogue::pick`] selects the mechanisms of the endpoint.
@@ -66,8 +64,9 @@ pub struct ForgedIcmp {
     pub seq: i16,
 }
 
-/// A segment that a receiver must reject according to RFC 5961, RFC 9293 or RFC 7323. `u32` and `u16` numbers are
-/// distances from the range that the receiver accepts, except for lengths.
+/// A segment that a receiver must reject according to RFC 5961, RFC 9293 or RFC 7323. Unnamed fields, `ahead` and
+/// `behind` are distances from the range that the receiver accepts. `at` selects the sequence number, `len` the payload
+/// length, and `stamp` the TSval.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum OffPathSegment {
     /// A reset below the window.

@@ -21,7 +21,6 @@ const HANDSHAKE: Duration = Duration::from_secs(180);
 
 pub const CLEAN: Faults = Faults { lose: 0.0, duplicate: 0.0, delay: 0.0, corrupt: 0.0, truncate: 0.0 };
 
-/// Selects one of the two hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostSide {
     Client,
@@ -45,9 +44,7 @@ pub struct World {
     random: Stream,
     in_flight: BTreeMap<(Time, u64), (HostSide, Vec<u8>)>,
     sent: u64,
-    /// Whether the path drops all packets.
     pub cut: bool,
-    /// Function that replaces packets on the path, if any.
     pub path_hook: Option<PathHook>,
 }
 
@@ -135,7 +132,6 @@ impl World {
         true
     }
 
-    /// Advances the virtual time by `span`, and handles all events until then.
     pub fn run_for(&mut self, span: Duration) {
         let end = self.now + span;
         while self.step_until(end) {}

@@ -142,7 +142,7 @@ fn iptables_lines(
     ];
     lines.extend(opened.iter().map(|name| format!("-A lasthop -i {name} -j DROP")));
     lines.push("-I FORWARD -j lasthop".to_owned());
-    // This rule is never removed, because the namespace ends with the run.
+    // The redirection is not removed at the end of a run, because the namespace ends with the run.
     lines.extend(redirected.map(|port| {
         format!("-t nat -I PREROUTING -i {device} ! -d {network} -p tcp -j REDIRECT --to-ports {port}")
     }));

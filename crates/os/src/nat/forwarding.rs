@@ -26,7 +26,8 @@ pub(super) fn set(interface: &str, is_on: bool) -> io::Result<()> {
     fs::write(file(interface), if is_on { "1" } else { "0" })
 }
 
-/// Returns the interfaces that have a route and do not forward. Answers may arrive on these interfaces.
+/// Returns the interfaces that have a route and do not forward. Replies to packets of the path may arrive on these
+/// interfaces.
 pub(super) fn non_forwarding() -> io::Result<Vec<String>> {
     let mut command = Command::new("ip");
     command.args(["-4", "route", "show", "table", "all"]).stdin(Stdio::null());

@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use std::os::linux::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// Rules and forwarding, undone on drop.
+/// Firewall rules and forwarding settings of a path. Dropping this value undoes the rules and the settings.
 #[derive(Debug)]
 pub struct Nat {
     device: String,
@@ -36,8 +36,8 @@ struct Changes {
 }
 
 impl Nat {
-    /// Forwards and masquerades packets from `network` that enter through `device`, and forwards their answers. This
-    /// call does not make the host forward any other packets.
+    /// Forwards and masquerades packets from `network` that enter through `device`, and forwards the replies to these
+    /// packets. This call does not make the host forward any other packets.
     ///
     /// # Errors
     /// Fails if another process already uses the host's network in this way, a system call fails, or neither `nft` nor
@@ -56,8 +56,9 @@ impl Nat {
         Nat { device: device.to_owned(), changed, note: Some((note, lock)) }.with_rules(network, None)
     }
 
-    /// Like [`Nat::begin`], but for a network namespace that ends with the run, or whose owner cannot write a note. If
-    /// `redirected` is given, TCP is redirected to that local port; this requires a namespace that ends with the run.
+    /// Like [`Nat::begin`], but writes no file for clean-up after a kill. Used if the network namespace ends with the
+    /// run, or if the namespace's owner cannot write the file. If `redirected` is given, TCP is redirected to that
+    /// local port; this requires a namespace that ends with the run.
     ///
     /// # Errors
     /// Fails if another process already uses the host's network in this way, a system call fails, or neither `nft` nor

@@ -45,8 +45,8 @@ enum Transport {
     Notice([u8; NOTICE_BYTES]),
 }
 
-/// Length of a node's notice without the IP header, bytes: ICMP header (8), ports (4), sequence number (4) and length
-/// (4).
+/// Length without the IP header of a notice from a node on the path, bytes: ICMP header (8), ports (4), sequence number
+/// (4) and length of the data (4).
 const NOTICE_BYTES: usize = 20;
 /// ICMP type for experiments (RFC 4727 §3).
 const ICMP_EXPERIMENT: u8 = 253;
@@ -108,13 +108,13 @@ impl Transport {
 /// Position in the TCP header of the byte with the data offset, the reserved bits and AE.
 const RESERVED_AT: usize = 12;
 
-/// Returns the loss hints in `flags`, as reserved bits of the header byte at `RESERVED_AT`.
+/// Returns the loss hints in `flags` (Lasthop's own header bits), as reserved bits of the header byte at `RESERVED_AT`.
 fn reserved(flags: Flags) -> u8 {
     ((flags.0 & (Flags::WIRELESS.0 | Flags::CONGESTION.0)) >> 8) as u8
 }
 
-/// Returns a node's notice as an ICMP message of experimental type. The ICMP code encodes the kind of notice. The
-/// flow's ports follow, then the sequence number and the length of the data that the notice concerns.
+/// Encodes a notice from a node on the path as an ICMP message of experimental type. The ICMP code encodes the kind of
+/// notice. The flow's ports follow, then the sequence number and the length of the data that the notice concerns.
 fn icmp(source: u16, destination: u16, notice: NodeNotice) -> [u8; NOTICE_BYTES] {
     let (code, seq, len) = match notice {
         NodeNotice::BadState => (0, 0, 0),

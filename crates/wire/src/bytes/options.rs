@@ -62,7 +62,8 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
 /// Option kind for experiments (RFC 4727 §3). An identifier of 16 bits after the length names the experiment (RFC
 /// 6994).
 const KIND_EXPERIMENT: u8 = 253;
-/// Experiment identifier of the damage option. This identifier is not registered.
+/// Experiment identifier of the damage option, with which an ACK reports a damaged segment. This identifier is not
+/// registered.
 const DAMAGED_ID: [u8; 2] = [0x4c, 0x48];
 
 /// Appends the damage option to `written`, whose length is a multiple of four bytes.

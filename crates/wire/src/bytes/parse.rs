@@ -221,8 +221,8 @@ fn ecn(ecn: IpEcn) -> Ecn {
     }
 }
 
-/// Returns the loss hints, which are reserved bits in the same header byte as the data offset. etherparse ignores these
-/// bits.
+/// Returns the loss hints (Lasthop's own header bits), which are reserved bits in the same header byte as the data
+/// offset. etherparse ignores these bits.
 fn reserved(tcp: &[u8]) -> Flags {
     let hints = Flags::WIRELESS.0 | Flags::CONGESTION.0;
     Flags(tcp.get(12).map_or(0, |byte| u16::from(*byte) << 8 & hints))
