@@ -14,7 +14,7 @@ const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// Interval after which a line is printed even if less than a tenth of the work has been done since the last line.
 const MAX_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Number of steps of a progress bar that shows the share of the virtual time already simulated.
+/// Number of steps of a progress bar that shows the simulated share of the virtual time: one step is 0.01 %.
 const SHARES: u64 = 10_000;
 
 #[derive(Default)]
@@ -186,7 +186,7 @@ impl LineSchedule {
         LineSchedule { part: part.to_owned(), steps, done: 0, total_s: 0.0, simulated_s: 0.0, last }
     }
 
-    /// Changes the total number of steps, and the total virtual time in proportion.
+    /// Changes the total number of steps, and scales the total virtual time in proportion.
     fn expect(&mut self, steps: u64) {
         self.total_s *= steps as f64 / self.steps.max(1) as f64;
         self.steps = steps;

@@ -1,4 +1,5 @@
-//! Facts about the program: version, engine, file, and whether stores and pages were made by another engine.
+//! Facts about the program: version, simulation engine (identified by a hash of its sources), file, and whether stores
+//! and pages were made by another engine.
 
 use crate::command::lab;
 use crate::failure::Failure;
@@ -75,7 +76,7 @@ fn version_of(program: &Path) -> String {
     text.ok().filter(|text| !text.is_empty()).unwrap_or_else(|| "does not run".to_owned())
 }
 
-/// Compares an engine with this program's engine: the engine of a sweep's store, or of a page that `lasthop lab` wrote.
+/// Reports whether this program's simulation engine made the results in a sweep's store, or a page of `lasthop lab`.
 ///
 /// # Errors
 /// Fails if the file cannot be read, or if the file is neither a store nor a page of `lasthop lab`.

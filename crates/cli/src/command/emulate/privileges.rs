@@ -78,9 +78,9 @@ impl Privileges {
         }
     }
 
-    /// Returns the identity under which a program runs. With `as_root`, the program has the rights of the run. A nested
-    /// emulation also has the rights of the run, because the nested emulation must change this run's network. The
-    /// programs of a nested emulation do not have these rights.
+    /// Returns the identity under which a program runs. With `as_root`, the program has the privileges of the run. A
+    /// nested emulation also has these privileges, because the nested emulation must change this run's network. The
+    /// programs of a nested emulation do not have these privileges.
     pub(super) fn runner(self, words: &[String], as_root: bool) -> Runner {
         match self {
             _ if as_root || is_emulation(words) => Runner::Own,

@@ -146,7 +146,8 @@ fn a_device_that_comes_later_is_looked_after() {
     wait_until("a recreated device has programs, too", || programs(&path, "later0") == 2);
 }
 
-/// The BPF program reports once per millisecond, NFQUEUE reports each packet. The resulting windows are equal.
+/// The BPF program reports packets to the agent once per millisecond, NFQUEUE reports each packet. The resulting
+/// windows are equal.
 #[test]
 fn estimates_are_those_of_each_packet() {
     let Some(_alone) = begin() else { return };
