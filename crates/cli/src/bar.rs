@@ -1,4 +1,4 @@
-//! Progress of the work on standard error: a progress bar on a terminal, otherwise a line from time to time.
+//! Progress of the work on standard error: a progress bar on a terminal, otherwise a line every 5 to 30 s.
 
 use crate::output;
 use crate::rounded;
@@ -55,8 +55,8 @@ impl Bar {
         });
     }
 
-    /// Starts a part of the work whose steps are runs. Progress is measured in virtual time; all runs together simulate
-    /// `total_s` seconds.
+    /// Starts a part of the work that consists of simulation runs. Progress is measured in virtual time, of which all
+    /// runs together simulate `total_s` seconds.
     pub(crate) fn begin_runs(&self, part: &str, runs: u64, total_s: f64) {
         let bar = ProgressBar::with_draw_target(Some(SHARES), ProgressDrawTarget::stderr());
         let schedule = LineSchedule { total_s, ..LineSchedule::new(part, runs) };
@@ -172,7 +172,7 @@ struct LineSchedule {
     part: String,
     steps: u64,
     done: u64,
-    /// Virtual time of all steps together, s; 0 if the steps are not runs.
+    /// Virtual time of all steps together, s; 0 if the steps are not simulation runs.
     total_s: f64,
     /// Virtual time simulated so far, s.
     simulated_s: f64,

@@ -53,7 +53,7 @@ pub(crate) struct CarriedFlows {
     pub(crate) replaced: usize,
     /// Indices, in the scenario's list of flows, of the flows that real traffic replaces.
     pub(crate) flows: Vec<usize>,
-    /// Byte streams of the carried flows, in the order of `flows`.
+    /// Byte streams that real TCP transfers for the flows, in the order of `flows`.
     pub(crate) streams: Vec<TrialStream>,
     pub(crate) configs: Vec<[Config; 2]>,
     /// MTU at which the kernel's segments have the scenario's payload size, bytes.

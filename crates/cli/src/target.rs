@@ -186,7 +186,7 @@ pub(crate) fn discard_all() -> impl Drop {
     unfinished
 }
 
-/// Interruptions (Ctrl-C) for work that handles interruptions itself.
+/// Interruptions (Ctrl-C) of work that polls for interruptions and then ends by itself.
 pub(crate) mod interrupts {
     use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -57,7 +57,8 @@ fn quic_transfers_complete() {
     let output = stdout(&arguments);
     let row = &objects(&output)[0];
     assert_eq!(row["flows"], 20, "{output}");
-    // 100 KB take 80 ms on the link, after a handshake of 60 ms and 30 ms of propagation.
+    // The transmission of 100 KB takes 80 ms on the link, after a handshake of 60 ms and a one-way propagation delay of
+    // 30 ms.
     let of = |metric: &str| row[metric]["mean"].as_f64().unwrap_or_else(|| panic!("{metric}: {output}"));
     assert!(of("slowdown") >= 1.0 && of("completed_s") > 0.17, "{output}");
 }

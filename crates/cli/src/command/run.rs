@@ -334,7 +334,7 @@ impl Run {
     }
 }
 
-/// Formats a table with an empty line above. If the table is too wide, omits the expendable columns.
+/// Formats a table with an empty line above. If the table is too wide, omits less important columns.
 fn spaced(classes: Option<Table>) -> String {
     let expendable = ["retransmissions", "mean_rtt_ms", "completed"];
     classes.map_or(String::new(), |classes| format!("\n{}", table::without(&classes, &expendable)))

@@ -47,7 +47,7 @@ impl Privileges {
         if unprivileged::is_root() {
             return Ok(Privileges::Root);
         }
-        // Only a process with a single thread can enter a user namespace, so the program starts anew.
+        // Only a process with a single thread can enter a user namespace, so the program restarts itself.
         let error = this_program().arg(SECOND_CALL).args(env::args_os().skip(1)).exec();
         Err(cannot_restart(&error))
     }

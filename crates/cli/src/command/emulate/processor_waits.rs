@@ -36,7 +36,8 @@ pub(super) struct ProcessorWaits {
 const READ_INTERVAL: Duration = Duration::from_millis(20);
 /// Maximum share of the run's duration for which the programs of one end may wait, %.
 const SHARE_PCT: f64 = 5.0;
-/// Total wait that is always allowed, because start-up and short commands have a larger share of waits.
+/// Total wait that is always allowed. Programs wait more at start-up, so short commands would otherwise exceed
+/// [`SHARE_PCT`].
 const ALLOWED_WAIT: Duration = Duration::from_millis(50);
 
 impl SideWait {

@@ -36,8 +36,8 @@ pub(super) struct Testbed {
 }
 
 impl Testbed {
-    /// Creates the namespaces, each with a device. Returns the port of the server's device and the port of the client's
-    /// device.
+    /// Creates the namespaces, each with a device. Returns the ports that read and write the devices' packets: first
+    /// the server's, then the client's.
     pub(super) fn build(
         privileges: Privileges,
         has_server: bool,
