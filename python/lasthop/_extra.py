@@ -1,4 +1,4 @@
-"""Errors about packages that only some functions need."""
+"""Errors about missing packages that only some functions need."""
 
 from __future__ import annotations
 

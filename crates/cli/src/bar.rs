@@ -65,7 +65,6 @@ impl Bar {
         self.with(|part| *part = begun);
     }
 
-    /// Reports the virtual time simulated so far, s.
     pub(crate) fn simulated(&self, seconds: f64) {
         self.with(|part| match part {
             Some(Display::Runs(bar, schedule)) => {

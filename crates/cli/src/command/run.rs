@@ -340,7 +340,6 @@ fn spaced(classes: Option<Table>) -> String {
     classes.map_or(String::new(), |classes| format!("\n{}", table::without(&classes, &expendable)))
 }
 
-/// Wraps a line to the width of the terminal.
 fn prose(line: &str) -> String {
     output::prose(line) + "\n"
 }

@@ -11,7 +11,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A fact about the program or about a file.
 pub(super) struct Fact {
     /// Name of the fact, or path of the file.
     pub(super) name: String,

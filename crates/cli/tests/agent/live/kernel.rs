@@ -84,7 +84,7 @@ fn a_stopped_agent_stalls_nothing_and_the_kernels_window_is_told() {
     let Some((_alone, path)) = begin() else { return };
     let agent = Agent::start(&path, FEW);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    // The wait ends when more data has arrived than the sender may send by the window advertised with the SYN.
+    // The wait ends when the client has received more data than the window advertised with the SYN allows.
     wait_until("the transfer begins", || transfer.received() > 1 << 18);
     let (held, _) = watched(&transfer, Duration::from_secs(1));
     agent.signal("STOP");

@@ -1,4 +1,4 @@
-//! ACK splitting does not speed up senders that count bytes, but speeds up a sender that counts ACKs.
+//! ACK splitting does not speed up senders with byte counting (RFC 3465), but speeds up a sender that counts ACKs.
 
 use crate::common::machine::Machine;
 use crate::path::Path;

@@ -23,7 +23,6 @@ fn within(emulating: Caller, outer: &str, inner: &[&str], line: &str) -> Output 
     output
 }
 
-/// Function that returns a call of `lasthop emulate` with arguments.
 type Caller = fn(&[&str]) -> Command;
 
 /// Returns the users who can emulate paths on this machine: root, and an unprivileged user.
