@@ -1,5 +1,5 @@
-//! Passes the compiler and the commit to the program. Instruction counts depend on the compiler, and results name the
-//! commit.
+//! Passes the compiler's version and the commit to the program as environment variables of the build. Instruction
+//! counts depend on the compiler, and results name the commit.
 
 use std::env;
 use std::process::Command;

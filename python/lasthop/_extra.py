@@ -1,4 +1,4 @@
-"""Errors about packages that only some functions need."""
+"""Errors about missing packages that only some functions need."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lasthop._error import Error
 
 @contextmanager
 def needs(function: str, package: str) -> Iterator[None]:
-    """Imports in the `with` block belong to a package that `function` needs.
+    """Surrounds the imports of a package that only `function` needs (`with needs(…): import …`).
 
-    If a module is missing, raises an error whose help is the line that installs the package.
+    If a module is missing, raises an `Error` whose help is the command that installs the package.
     """
     try:
         yield

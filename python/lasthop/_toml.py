@@ -1,4 +1,4 @@
-"""Converts scenarios given in Python to TOML, so that keys, errors and documentation are those of TOML."""
+"""Converts scenarios given in Python to TOML, so that keys, errors and documentation are the same as for files."""
 
 from __future__ import annotations
 

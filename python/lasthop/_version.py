@@ -31,11 +31,11 @@ _WITHOUT_EFFECT = (
 
 
 def of_strategy(made: object) -> str:
-    """Returns the version of a strategy: its attribute `version`, or a digest of its source; then, if the object has
-    attributes of its own, a digest of these.
+    """Returns the version of a strategy (a Python mechanism): the attribute `version`, or a digest of the source. If
+    the object has attributes of its own, a digest of these attributes follows.
 
     The source covers the classes of the strategy, and the functions, classes and constants of the user's code that the
-    methods use, also through closures. Names and versions stand for installed packages.
+    methods use, also through closures. An installed package is represented by its name and version.
     """
     given = getattr(type(made), "version", None)
     version = str(given) if given is not None else _digest(type(made))
@@ -122,14 +122,14 @@ def _of_function(function: FunctionType, seen: set[int]) -> Iterator[str]:
         return
     try:
         yield inspect.getsource(function)
-    except (OSError, TypeError):  # typed at a prompt
+    except (OSError, TypeError):  # The function was typed at a prompt.
         yield from _parts(function.__code__, seen)
     yield from _parts(function.__defaults__, seen)
     yield from _parts(function.__kwdefaults__, seen)
     for cell in function.__closure__ or ():
         try:
             yield from _parts(cell.cell_contents, seen)
-        except ValueError:  # an empty cell
+        except ValueError:  # The closure's cell is empty.
             yield "empty"
     for name in _names(function.__code__):
         if name in function.__globals__:

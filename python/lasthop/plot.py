@@ -1,8 +1,8 @@
 """Figures of results with matplotlib: colour-blind safe, legible in print, with units on every axis.
 
-Each function draws into `ax` if you give one, otherwise into a new figure. It returns the axes (`time_series` returns
-a list of axes). To save a figure: `plot.series(…).figure.savefig("figure.pdf")`, or `"figure.svg"`. The colours are
-Okabe and Ito's; lines also differ in dashes and markers.
+Each function draws into the axes `ax` if you give this argument, otherwise into a new figure. Each function returns the
+axes (`time_series` returns a list of axes). To save a figure: `plot.series(…).figure.savefig("figure.pdf")`, or
+`"figure.svg"`. The colours are Okabe and Ito's; lines also differ in dashes and markers.
 """
 
 from __future__ import annotations
@@ -271,10 +271,11 @@ def cdf(
     by: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draws the cumulative distribution of a metric over runs and flows. Each value of the column `by` is one line.
+    """Draws the cumulative distribution of a metric over runs and flows. The figure has one line for each
+    value of the column `by`.
 
-    `by="class"` draws a line for each class of flows. `took_s`, `slowdown` and `bytes` are columns of `completions`:
-    their distribution is over transfers.
+    `by="class"` draws a line for each class of flows. For `took_s`, `slowdown` and `bytes`, which are columns of
+    `completions`, the distribution is over transfers.
     """
     _expect(results, "cdf", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
     is_of_transfers = metric in ("took_s", "slowdown", "bytes")
@@ -294,8 +295,8 @@ def cdf(
 
 
 def completion_times(results: Results | Comparison, *, by: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draws the share of finite transfers and requests that are complete, over time. Each value of the column `by` of
-    `completions` is one line, for example `by="class"`.
+    """Draws the share of finite transfers and requests that are complete, over time. The figure has one line for each
+    value of the column `by` of `completions`, for example `by="class"`.
 
     Unfinished transfers are treated as censored (product-limit estimate; Kaplan and Meier 1958) and drawn as ticks.
     """
@@ -327,10 +328,11 @@ def slowdown_by_size(
     ax: Axes | None = None,
 ) -> Axes:
     """Draws a quantile of the slowdown (time relative to an idle path) of transfers, for ranges of sizes with these
-    bounds in bytes. Each value of the column `by` of `completions` is one line.
+    bounds in bytes. The figure has one line for each value of the column `by` of `completions`.
 
     The 95 % intervals are percentiles of a bootstrap over repetitions (200 resamples, fixed seed). Unfinished transfers
-    count as slower than all others; a range whose quantile is unfinished has no point.
+    count as slower than all finished transfers. A range of sizes has no point if its quantile is an unfinished
+    transfer.
     """
     _expect(results, "slowdown_by_size", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
     if not 0 < quantile < 1:
@@ -439,7 +441,7 @@ def product_limit(
     """
     left, share = len(times), 0.0
     steps, cut = [(0.0, 0.0)], []
-    # At equal times, completed transfers come before censored ones.
+    # At equal times, completed transfers are counted before censored transfers.
     for seconds, complete in sorted(times, key=lambda one: (one[0], not one[1])):
         if complete:
             share = 1 - (1 - share) * (left - 1) / left
@@ -460,8 +462,8 @@ def _transfers(results: Results | Comparison) -> Table:
 
 
 def _groups(results: Results | Comparison, table: Table, by: str | None) -> list[str]:
-    """Returns the name of the line to which each row belongs: the value of the column `by`, for a comparison by default
-    the value of the first varied key."""
+    """Returns for each row the name of its line in the figure: the value of the column `by`. For a comparison, the
+    default of `by` is the first varied key."""
     if by is None and isinstance(results, Comparison):
         by = results.paths[0]
     if by is None:

@@ -54,15 +54,15 @@ class _Numbers:
 
     @cached_property
     def classes(self) -> Table:
-        """One row for each repetition and class: the replicas of a flow together. The columns are the number of flows,
+        """One row for each repetition and class (a flow with all its replicas). The columns are the number of flows,
         total_goodput_kbps, fairness, and the mean of every metric over the flows."""
         return Table(self._made.classes())
 
     @cached_property
     def completions(self) -> Table:
         """One row for each repetition and finite transfer or request: flow, class, run, seed, transfer, bytes, began_s,
-        took_s, complete, slowdown. `took_s` is relative to the time on an idle path in `slowdown`. If `complete` is
-        false, the run's end cut the transfer off, and both are lower bounds."""
+        took_s, complete, slowdown. `slowdown` is `took_s` divided by the time on an idle path. If `complete` is false,
+        the run's end cut the transfer off, and `took_s` and `slowdown` are lower bounds."""
         return Table(self._made.completions())
 
     def to_json(self) -> str:
@@ -103,7 +103,8 @@ class Results(_Numbers):
 
     @cached_property
     def samples(self) -> Table:
-        """cwnd, RTT, bytes in flight and others in the first repetition over time; needs `run(…, samples=True)`."""
+        """cwnd, RTT, bytes in flight and more state of each flow in the first repetition over time; needs
+        `run(…, samples=True)`."""
         return _recorded(self._made.samples(), "samples")
 
     @cached_property
@@ -197,8 +198,8 @@ class Reproduction:
     """One object for each published number or claim, as printed by `lasthop reproduce --format json`.
 
     `verdict` is `agrees`, `shape` (a claim holds only in the mean), `differs`, `inconclusive` (more repetitions would
-    decide) or `undecidable` (no number of repetitions decides). `cause` is the reason why a number or claim differs or
-    agrees only in shape; `experiment` is the command that demonstrates the cause.
+    decide) or `undecidable` (no number of repetitions decides). `cause` is the reason for the verdict `differs` or
+    `shape`; `experiment` is the command that demonstrates the cause.
     """
 
     def __init__(self, items: list[dict[str, Any]]) -> None:

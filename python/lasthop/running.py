@@ -65,8 +65,9 @@ def compare(
     combination runs. If you give `metrics`, `summary` and `to_json` contain only these metrics.
 
     `against` is the baseline of the differences in `summary`: `{"congestion": "reno"}` compares each variant with Reno
-    at the same values of the other keys. The default baseline is the first value of a key; with several keys, the
-    key on the x axis of a figure keeps its value and the others have their first values.
+    at the same values of the other keys. The default baseline is the first value of the key. If several keys
+    vary, the baseline of a variant has the variant's value of the key on the x axis of a figure, and the first value of
+    every other key.
     """
     if not isinstance(vary, Mapping) or not vary:
         raise Error(
@@ -113,7 +114,8 @@ def reproduce(
     """Reproduces papers (all by default) with the command `lasthop reproduce`: compares published numbers with ours.
 
     A paper is a name (`"hasegawa"`) or a folder with a study.toml. `report` is the path at which the report with the
-    figures is written. Progress goes to standard error. Finished work of an earlier call is reused, unless `fresh`.
+    figures is written. Progress goes to standard error. Stored results of earlier calls are reused, unless `fresh` is
+    true.
     """
     arguments = ["reproduce", *papers, "--seed", str(_whole("seed", seed, 0, 2**63 - 1))]
     arguments += ["--quick"] * quick + ["--fresh"] * fresh + _jobs(jobs)

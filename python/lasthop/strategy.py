@@ -1,6 +1,6 @@
-"""Base classes for mechanisms of your own. Their methods are hooks, which the engine calls.
+"""Base classes for your own mechanisms. The methods of these classes are hooks, which the simulation engine calls.
 
-Derive a class from one of these and use your class in place of a mechanism's name::
+Derive a class from one of these base classes, and use your class in place of a mechanism's name::
 
     lasthop.run("umts", set={"congestion": MyControl})
     lasthop.compare("umts", vary={"congestion": ["reno", "cubic", MyControl]})
@@ -61,7 +61,8 @@ class Strategy:
     """For each flag, the attributes and hooks that have no effect without the flag."""
 
     draws: bool = True
-    """Whether the mechanism draws random numbers. Set False if not: a scenario without random numbers runs once."""
+    """Whether the mechanism draws random numbers. If you set this to False, a scenario without other random numbers
+    runs only once."""
     version: str | None = None
     """Version of the class in the stores of `sweep`. None: a digest of the source. Runs are repeated if the version, or
     an attribute of the object, differs."""
@@ -218,7 +219,7 @@ class AdvertisedWindow(Strategy):
     largest_bytes: int = 1 << 20
     """Maximum window that the mechanism ever advertises, bytes."""
     shrinks: bool = False
-    """Whether the right edge may move left (RFC 9293 §3.8.6 advises against it)."""
+    """Whether the right edge of the advertised window may move left (RFC 9293 §3.8.6 advises against this)."""
     is_growing: bool = False
     """Whether the last arrival enlarged the window. The engine reads this flag after `on_arrival`, and an ACK policy
     receives it as `arrival.grows`."""
@@ -321,7 +322,7 @@ class Queue(Strategy):
 
 
 class Stack(Strategy):
-    """One end of a flow with a transport of your own, without input and output of its own (sans-IO).
+    """One end of a flow with your own transport protocol. Your class performs no input or output itself (sans-IO).
 
     Set `kind = "quic"` and `stack` to your class. The engine makes two objects, source and destination. After each hook
     that reports an event of an end (`open`, `handle_datagram`, `handle_timeout`) the engine calls `read`, `write` or
@@ -388,7 +389,7 @@ _BASES: Sequence[type[Strategy]] = (
 class Strategies:
     """Strategies (Python mechanisms) of one scenario, with their names in the scenario.
 
-    If `versioned`, a name has the strategy's version, as stores need it: `Mine@3fa9c1d2e0`.
+    If `versioned` is true, a name includes the strategy's version, which stores of sweeps need: `Mine@3fa9c1d2e0`.
     """
 
     def __init__(self, *, versioned: bool = False) -> None:

@@ -53,7 +53,7 @@ class Sweep(Table):
         """Means of each point with their intervals: the objects of `lasthop results --format json`.
 
         With `against={"congestion": "reno"}`, each mean has its `difference` from the point with this value and equal
-        values of the other keys, paired by seed. `metrics` are the names of the numbers, by default all.
+        values of the other keys, paired by seed. `metrics` are the names of the metrics to return, by default all.
         """
         wanted = [f"--against={path}={_toml.typed(path, value, Strategies(versioned=True))}" for path, value in (against or {}).items()]
         wanted += [f"--metric={name}" for name in _metrics(metrics)]
@@ -114,7 +114,8 @@ def sweep(
 
     A value may be a strategy: `set={"congestion": ["cubic", Mine(beta=0.8)]}`. Such sweeps use processes instead of
     threads (`jobs=1`: this process). The table has the strategy's name with its version: `Mine@3fa9c1d2e0-51c8e07f2a`,
-    which are digests of its source and of the object's attributes. The attribute `version` replaces the first one.
+    where the two parts of the version are digests of the class's source and of the object's attributes. If the class
+    has the attribute `version`, this attribute replaces the first digest.
     """
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise Error(
@@ -178,8 +179,8 @@ def _shard(shard: tuple[int, int]) -> tuple[int, int]:
 
 
 class _Sent:
-    """Strategies for workers. A worker in this process uses them as they are: unpickling a class in the process that
-    pickled it would replace the methods of the user's class."""
+    """Strategies for workers. A worker in this process uses the strategies without pickling: unpickling a class in the
+    process that pickled the class would replace the methods of the user's class."""
 
     _here: ClassVar[dict[int, Any]] = {}
 
@@ -197,7 +198,7 @@ class _Sent:
 
 
 def _sent(strategies: Strategies) -> _Sent | None:
-    """Returns the strategies for workers; None if there are none."""
+    """Returns the strategies for workers; None if the sweep has no strategies."""
     if not strategies.for_engine():
         return None
     with needs("lasthop.sweep of a strategy", "loky"):
@@ -221,7 +222,7 @@ def _sent(strategies: Strategies) -> _Sent | None:
 
 
 def _processes(jobs: int | None) -> Any:
-    """Returns an executor with processes of this machine, or one that runs the tasks in this process."""
+    """Returns an executor with `jobs` processes of this machine; for one job, an executor that uses this process."""
     if jobs == 1:
         return _Here()
     with needs("lasthop.sweep of a strategy", "loky"):
@@ -241,7 +242,8 @@ class _Here:
 
 
 def _work(scenarios: dict[str, str], runs: list[tuple[str, int]], strategies: _Sent | None = None) -> bytes:
-    """Does one task on a worker: runs the orders and returns their results as bytes. It opens no file."""
+    """Performs one task on a worker: simulates `runs` (digest of the scenario, seed), and returns the results as bytes.
+    Opens no file."""
     orders = [(digest, scenarios[digest], seed) for digest, seed in runs]
     return _lasthop.run_orders(orders, strategies.received() if strategies else [])
 
@@ -262,8 +264,8 @@ def _elsewhere(
     seconds, finished, ticket = 0.0, 0, 0
     try:
         while True:
-            # Before the first result the duration of a run is unknown, so a task has one run. At the end tasks become
-            # smaller, so that all workers finish at about the same time.
+            # Before the first result, the duration of a run is unknown, so a task has one run. Near the end of the
+            # sweep, tasks become smaller, so that all workers finish at about the same time.
             size = max(1, min(10_000, round(_TASK_S * finished / seconds))) if seconds else 1
             size = min(size, max(1, made.progress()[1] // (2 * most)))
             while len(out) < most and (orders := [retries.pop()] if retries else made.orders(size)):
@@ -303,7 +305,8 @@ def _elsewhere(
 
 
 class _Progress:
-    """Shows runs done and time left in a line on standard error, by default in a terminal or a notebook."""
+    """Shows the finished runs and the remaining time in a line on standard error; by default only in a terminal or a
+    notebook."""
 
     def __init__(self, made: _lasthop.Sweep, wanted: bool | None) -> None:
         self._made = made

@@ -1,4 +1,4 @@
-//! Progress of the work on standard error: a progress bar on a terminal, otherwise a line from time to time.
+//! Progress of the work on standard error: a progress bar on a terminal, otherwise a line every 5 to 30 s.
 
 use crate::output;
 use crate::rounded;
@@ -14,7 +14,7 @@ const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// Interval after which a line is printed even if less than a tenth of the work has been done since the last line.
 const MAX_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Number of steps of a progress bar that shows the share of the virtual time already simulated.
+/// Number of steps of a progress bar that shows the simulated share of the virtual time: one step is 0.01 %.
 const SHARES: u64 = 10_000;
 
 #[derive(Default)]
@@ -55,8 +55,8 @@ impl Bar {
         });
     }
 
-    /// Starts a part of the work whose steps are runs. Progress is measured in virtual time; all runs together simulate
-    /// `total_s` seconds.
+    /// Starts a part of the work that consists of simulation runs. Progress is measured in virtual time, of which all
+    /// runs together simulate `total_s` seconds.
     pub(crate) fn begin_runs(&self, part: &str, runs: u64, total_s: f64) {
         let bar = ProgressBar::with_draw_target(Some(SHARES), ProgressDrawTarget::stderr());
         let schedule = LineSchedule { total_s, ..LineSchedule::new(part, runs) };
@@ -65,7 +65,6 @@ impl Bar {
         self.with(|part| *part = begun);
     }
 
-    /// Reports the virtual time simulated so far, s.
     pub(crate) fn simulated(&self, seconds: f64) {
         self.with(|part| match part {
             Some(Display::Runs(bar, schedule)) => {
@@ -172,7 +171,7 @@ struct LineSchedule {
     part: String,
     steps: u64,
     done: u64,
-    /// Virtual time of all steps together, s; 0 if the steps are not runs.
+    /// Virtual time of all steps together, s; 0 if the steps are not simulation runs.
     total_s: f64,
     /// Virtual time simulated so far, s.
     simulated_s: f64,
@@ -186,7 +185,7 @@ impl LineSchedule {
         LineSchedule { part: part.to_owned(), steps, done: 0, total_s: 0.0, simulated_s: 0.0, last }
     }
 
-    /// Changes the total number of steps, and the total virtual time in proportion.
+    /// Changes the total number of steps, and scales the total virtual time in proportion.
     fn expect(&mut self, steps: u64) {
         self.total_s *= steps as f64 / self.steps.max(1) as f64;
         self.steps = steps;

@@ -9,7 +9,7 @@ use std::io::IsTerminal;
 
 const FAILED: u8 = 1;
 pub(crate) const BAD_INPUT: u8 = 2;
-/// Exit status of an invalid real-time run.
+/// Exit status of a real-time run that is invalid, for example because packets were late.
 #[cfg(target_os = "linux")]
 pub(crate) const INVALID: u8 = 3;
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -59,7 +59,8 @@ impl Failure {
         }
     }
 
-    /// Notes the first flow of a run that a fault of its transport implementation has ended, and the number of others.
+    /// Prints a note about the first flow that ended because its transport implementation failed, and the number of
+    /// further flows that ended for this reason.
     pub(crate) fn note_ended_flows(outcome: &Outcome) {
         let mut failed = outcome.flows.iter().filter_map(|flow| Some((flow, flow.failure.as_ref()?)));
         let Some((flow, (at_s, reason))) = failed.next() else { return };
@@ -135,7 +136,8 @@ impl From<Problem> for Failure {
 }
 
 impl From<lasthop_sweep::store::Error> for Failure {
-    /// Returns a failure if the store is in use, full or broken; otherwise bad input.
+    /// Creates a failure (exit status 1) if the result store is in use, full or broken. Other errors are bad input
+    /// (exit status 2).
     fn from(error: lasthop_sweep::store::Error) -> Failure {
         use lasthop_sweep::store::Error;
         let (message, help) = (error.to_string(), error.help());

@@ -38,7 +38,7 @@ impl Completion {
     }
 }
 
-/// Decision of the consumer after each result: whether the remaining runs continue.
+/// Decision of the consumer of results after each result: whether the remaining runs continue.
 pub(crate) enum Demand {
     All,
     /// Continue; the consumer expects to need this number of results in total.

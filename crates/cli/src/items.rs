@@ -12,11 +12,12 @@ use lasthop_lab::study::tables::distance;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Prefix of the names of items that are computed with another answer to one of the paper's open questions.
+/// Prefix of the names of items that are computed under a different assumption about a detail that the paper leaves
+/// open.
 const SENSITIVITY: &str = "sensitivity-";
 /// Prefix of the names of items that check a claim of the paper.
 const CLAIM: &str = "claim-";
-/// Suffix of the names of items that repeat a gain in kbit/s.
+/// Suffix of the names of items that show a gain in kbit/s, in addition to the same gain in another unit.
 const IN_OTHER_UNITS: &str = "-kbps";
 
 pub(crate) fn tables(reproduction: &Reproduction) -> String {

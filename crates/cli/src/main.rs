@@ -9,7 +9,7 @@
 //! * [`troubleshooting`]: entries of the troubleshooting page, by error message.
 //! * [`output`]: standard output, and notes on standard error.
 //! * [`table`]: formats tables.
-//! * [`target`]: output files, written atomically or growing.
+//! * [`target`]: output files, written atomically at the end or line by line during the run.
 //! * [`finished`]: consumes results of concurrent runs in order.
 //! * [`path`]: converts a scenario to a path for real traffic.
 //! * [`real_sender`]: TCP implementation at the ends of a path for real traffic.
@@ -93,8 +93,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the flag to use instead of an unknown flag: `--set` if the flag has the name of a scenario key, or the flag
-/// or key that corresponds to another tool's name.
+/// Returns a tip for an unknown flag. If the flag has the name of a scenario key, the tip is `--set`. If the flag has a
+/// name from another tool (such as iperf3), the tip is Lasthop's flag or key with the same meaning.
 fn scenario_key_tip(error: &clap::Error) -> Option<String> {
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
     if error.kind() != ErrorKind::UnknownArgument {

@@ -31,7 +31,7 @@ pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
 }
 
 /// Returns the plan of an emulation that carries real traffic over the scenario's links. Flows that real traffic does
-/// not replace are simulated. The plan takes no samples.
+/// not replace are simulated. No time series are recorded.
 pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> EmulationPlan {
     let pipes = scenario.links.iter();
     EmulationPlan {
@@ -53,7 +53,7 @@ pub(crate) struct CarriedFlows {
     pub(crate) replaced: usize,
     /// Indices, in the scenario's list of flows, of the flows that real traffic replaces.
     pub(crate) flows: Vec<usize>,
-    /// Byte streams of the carried flows, in the order of `flows`.
+    /// Byte streams that real TCP transfers for the flows, in the order of `flows`.
     pub(crate) streams: Vec<TrialStream>,
     pub(crate) configs: Vec<[Config; 2]>,
     /// MTU at which the kernel's segments have the scenario's payload size, bytes.
@@ -128,7 +128,8 @@ pub(crate) fn remove_leftovers() {
         output::note(&format!("removed the namespace `{name}`, left by a killed run"));
     }
     control_group::remove_stale();
-    // `remove_stale` keeps the rules of a run that is still in progress. No message is printed about these rules.
+    // `remove_stale` keeps the netfilter rules of a run that is still in progress, and no message is printed about
+    // these rules.
     if let Ok(true) = nat::remove_stale() {
         output::note("removed the netfilter rules `lasthop`, left by a killed run");
     }

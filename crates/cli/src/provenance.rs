@@ -1,4 +1,4 @@
-//! Provenance of a number: program version, seed, and whether the runs were reduced (`--quick`).
+//! Provenance of a number: program version, seed, and whether `--quick` reduced the number of runs.
 
 use lasthop_lab::item::Item;
 use lasthop_lab::papers::ReproductionSettings;

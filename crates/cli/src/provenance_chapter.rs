@@ -3,7 +3,8 @@
 use crate::provenance;
 use lasthop_lab::document::{Block, Chapter};
 
-/// Returns the chapter with the command line and further pairs (title, text). The report shows each pair folded.
+/// Returns the chapter with the command line and the (title, text) pairs in `given`. The report shows each pair as a
+/// collapsed section.
 pub(crate) fn chapter(given: Vec<(String, String)>) -> Chapter {
     let command = ("The command line".to_owned(), command_line(std::env::args()));
     let folded = |(title, text)| Block::Folded { title, text };

@@ -1,4 +1,4 @@
-//! The TCP sender of real traffic, as given by the user.
+//! TCP implementation that sends the real traffic, as given by the user.
 
 use std::fmt;
 use std::str::FromStr;

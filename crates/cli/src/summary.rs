@@ -1,4 +1,4 @@
-//! Summary of a reproduction: numbers of verdicts for a paper, then the largest differences.
+//! Summary of a reproduction: number of rows with each verdict, then the largest differences from the paper.
 
 use crate::items::{coordinates, measured};
 use lasthop_lab::item::{Item, Verdict};
@@ -25,8 +25,8 @@ pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
     text
 }
 
-/// Groups the rows that differ from the paper by item and metric. Rows in a group, and the groups, are sorted by
-/// decreasing difference from the published number. Each claim is a group of its own, at the end.
+/// Returns the rows that differ from the paper, in one group for each item and metric. Rows in a group, and the groups,
+/// are sorted by decreasing difference from the published number. Each claim is a separate group, at the end.
 fn groups<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Vec<&'a Item>> {
     let mut groups: Vec<Vec<&Item>> = Vec::new();
     for item in items.filter(|item| item.verdict == Some(Verdict::Differs)) {

@@ -13,7 +13,8 @@ pub(crate) fn text(table: &Table) -> String {
     fitted(table, output::width(), &[])
 }
 
-/// Formats a table like [`text`]. If the table is too wide, omits the columns of `expendable`, the first of them first.
+/// Formats a table like [`text`]. If the table is too wide, omits the columns named in `expendable`, in this order,
+/// until the table fits.
 pub(crate) fn without(table: &Table, expendable: &[&str]) -> String {
     fitted(table, output::width(), expendable)
 }
@@ -50,7 +51,8 @@ fn without_column(mut table: Table, name: &str) -> Table {
     table
 }
 
-/// Column widths of a table. If a table is printed row by row, the widths are those of a similar complete table.
+/// Column widths of a table. If a table is printed row by row, the widths are computed in advance from a similar
+/// complete table.
 pub(crate) struct Layout {
     widths: Vec<usize>,
     are_numbers: Vec<bool>,
@@ -84,7 +86,7 @@ impl Layout {
         self.widths.iter().sum::<usize>() + GAP.len() * self.widths.len().saturating_sub(1)
     }
 
-    /// Narrows columns so far that only headings are wrapped.
+    /// Narrows columns until the table fits `width`, but never so far that a cell is wrapped; headings may be wrapped.
     fn headed(mut self, width: usize) -> Layout {
         let floors: Vec<usize> =
             self.cells.iter().zip(&self.least).map(|(cells, least)| *cells.max(least)).collect();

@@ -91,12 +91,10 @@ impl Target {
         self.filled(text)?.finish()
     }
 
-    /// Calls [`Target::write_and_finish`] and prints a note that the file is written.
     pub(crate) fn write_and_note(self, text: &str) -> Result<(), Failure> {
         self.filled(text)?.finish_and_note()
     }
 
-    /// Calls [`Target::finish`] and prints a note that the file is written.
     pub(crate) fn finish_and_note(self) -> Result<(), Failure> {
         let shown = self.path.display().to_string();
         self.finish()?;
@@ -186,7 +184,7 @@ pub(crate) fn discard_all() -> impl Drop {
     unfinished
 }
 
-/// Interruptions (Ctrl-C) for work that handles interruptions itself.
+/// Interruptions (Ctrl-C) of work that polls for interruptions and then ends by itself.
 pub(crate) mod interrupts {
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -276,7 +274,7 @@ fn foreign_link(path: &Path, is_trusted: &dyn Fn(u32) -> bool, most: usize) -> O
         if !is_trusted(found.uid()) {
             return Some((so_far, found.uid()));
         }
-        // A relative target of a symlink begins in the folder of the symlink.
+        // The kernel resolves the relative target of a symlink from the folder of the symlink.
         let to = fs::read_link(&so_far).ok()?;
         let to = so_far.parent().unwrap_or(Path::new("")).join(to).join(parts.as_path());
         return if most > 0 { foreign_link(&to, is_trusted, most - 1) } else { None };

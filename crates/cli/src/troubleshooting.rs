@@ -3,8 +3,8 @@
 /// Page with the entries, relative to the repository. The anchor of an entry is `troubleshooting-NAME`.
 const PAGE: &str = "docs/troubleshooting.md";
 
-/// Words that occur in a message, and the name of the entry about such messages. `…` matches one word. The first match
-/// applies.
+/// Pairs of words that occur in an error message, and the name of the entry about this message. `…` in the words
+/// matches one word. The first pair that matches applies.
 const ENTRIES: &[(&str, &str)] = &[
     ("the run is invalid", "invalid"),
     ("the recording is invalid", "recording-invalid"),
@@ -97,8 +97,8 @@ mod tests {
         assert!(messages >= 20, "{messages} messages");
     }
 
-    /// The sources contain the words of each entry. A message that is reworded in the sources alone would lose its
-    /// entry.
+    /// The sources contain the words of each entry. If a message is reworded only in the sources, the message no longer
+    /// leads to its entry.
     #[test]
     fn the_words_are_those_of_the_sources() {
         let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");

@@ -1,4 +1,4 @@
-//! `lasthop arrivals`, and flows that read the files of this command.
+//! `lasthop arrivals`, and flows whose transfers come from the files of this command.
 
 mod common;
 

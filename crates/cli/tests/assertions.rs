@@ -16,8 +16,8 @@ fn percentiles_hold_or_fail_and_junit_tells_each() {
         let text = String::from_utf8(output.stdout.clone()).unwrap();
         (output.status.code(), text, stderr_of(&output))
     };
-    // The round-trip time is at least that of the idle path, 40 ms. A full queue of 200 packets of 1500 bytes adds 0.48
-    // s at 5 Mbit/s.
+    // The round-trip time is at least 40 ms, which is the value of the idle path. A full queue of 200 packets of 1500
+    // bytes adds 0.48 s at 5 Mbit/s.
     let (status, text, error) = run("p50(rtt) > 40 ms, p99(rtt) < 0.6 s, p99(queue_delay) < 0.56 s");
     assert_eq!(status, Some(0), "{text}{error}");
     assert!(text.contains("assert p99(rtt) < 0.6 s: holds; p99(rtt)_ms "), "{text}");

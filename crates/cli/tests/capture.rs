@@ -91,7 +91,7 @@ fn examine(path: &str, seed: &str) -> bool {
     let again = count("event", "retransmitted");
     // A capture at the sender has every packet in sending order, so every packet that tshark calls out of order is a
     // retransmission. Tshark calls a retransmission out of order if it follows new data within the RTT of the handshake
-    // and does not begin at the last ACK. Retransmissions into further SACK holes during recovery are of this kind.
+    // and does not begin at the last ACK. Retransmissions of later SACK holes during recovery meet both conditions.
     let seen = fields(
         &capture,
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order",

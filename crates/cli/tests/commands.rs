@@ -21,7 +21,7 @@ fn check_tells_the_mean_rate_of_traces() {
     std::fs::write(folder.path().join("a.down"), "1\n2\n3\n4\n").unwrap();
     let output = call_in(folder.path(), &["check", "down_trace=a.down,up=1Mbit/s,rtt=20ms"]);
     let line = String::from_utf8(output.stdout).unwrap();
-    // The trace has 4 opportunities of 1504 bytes in 4 ms.
+    // The trace has 4 delivery opportunities of 1504 bytes in 4 ms.
     assert!(line.contains("trace of 4 opportunities in 0.004 s, mean 12.032 Mbit/s"), "{line}");
 }
 
@@ -106,8 +106,8 @@ fn run_prints_what_rlc_counted() {
         assert!(down.contains_key(metric.name), "{}", metric.name);
     }
     let mean = |name: &str| down[name]["mean"].as_f64().unwrap();
-    // 5.9 % of the blocks are lost, so some PDUs are retransmitted. Later SDUs wait for these retransmissions for at
-    // most 300 ms.
+    // In the scenario, RLC loses 5.9 % of the blocks, so some PDUs are retransmitted. Later SDUs wait at most 300 ms
+    // for these retransmissions (key `wait`).
     assert!(
         mean("pdu_retransmissions") > 0.02 * mean("pdus") && mean("pdu_retransmissions") < 0.2 * mean("pdus")
     );

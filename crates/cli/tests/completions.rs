@@ -35,7 +35,7 @@ fn rows_json_and_table_agree() {
         assert!(complete.iter().any(|took| (took - seconds).abs() < 1e-9), "{seconds}");
         assert!((by_then / rows.len() as f64 - share).abs() < 0.05, "{seconds}: {share}");
     }
-    // Within a repetition, each request starts half a second after the previous request is complete.
+    // Within a repetition, each request starts 0.5 s after the end of the previous response.
     let first: Vec<&Vec<&str>> = rows.iter().filter(|row| row[1] == "1").collect();
     for pair in first.windows(2) {
         let number = |row: &Vec<&str>, at: usize| row[at].parse::<f64>().unwrap();

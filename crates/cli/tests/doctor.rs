@@ -59,7 +59,7 @@ fn a_store_of_another_engine_is_told_before_a_sweep_repeats_its_runs() {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let (status, fact, message) = doctor(folder.path(), "runs.db");
     assert_eq!((status, &fact["found"]), (Some(0), &Value::from("store of this engine")), "{message}");
-    // In the file, another name of the same length replaces the engine's name.
+    // Makes a store of another engine: replaces the engine's name in the file by a different name of the same length.
     let engine = engine();
     let other = format!("9{}", &engine[1..]);
     let mut bytes = fs::read(folder.path().join("runs.db")).expect("the store");

@@ -159,7 +159,8 @@ fn an_interrupted_run_keeps_what_is_known_and_exits_with_130() {
     }
     let under_way = names_in(folder.path());
     assert!(under_way.len() == 3 && under_way.iter().all(|name| name.starts_with('.')), "{under_way:?}");
-    // The files are created before the run begins. An interruption before the run begins keeps nothing.
+    // The files are created before the run begins. The sleep ensures that the run has begun, because an earlier
+    // interruption would leave no files.
     std::thread::sleep(Duration::from_millis(500));
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());

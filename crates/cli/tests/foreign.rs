@@ -1,4 +1,4 @@
-//! Names of other tools: each of these names leads to names of Lasthop.
+//! Names from other tools (ns-2, tc, iperf3 …): each of these names leads to Lasthop's names with the same meaning.
 
 mod common;
 

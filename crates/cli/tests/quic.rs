@@ -57,12 +57,13 @@ fn quic_transfers_complete() {
     let output = stdout(&arguments);
     let row = &objects(&output)[0];
     assert_eq!(row["flows"], 20, "{output}");
-    // 100 KB take 80 ms on the link, after a handshake of 60 ms and 30 ms of propagation.
+    // The transmission of 100 KB takes 80 ms on the link, after a handshake of 60 ms and a one-way propagation delay of
+    // 30 ms.
     let of = |metric: &str| row[metric]["mean"].as_f64().unwrap_or_else(|| panic!("{metric}: {output}"));
     assert!(of("slowdown") >= 1.0 && of("completed_s") > 0.17, "{output}");
 }
 
-/// A control that the stack lacks is refused. The default stack runs every control.
+/// A congestion control that the QUIC stack lacks is refused. The default stack (noq) runs BBR.
 #[test]
 fn a_control_that_quinn_lacks_is_refused() {
     let quic = ["run", PATH, "--set", "flow.bulk.kind=quic", "--set", "congestion=bbr"];
@@ -74,7 +75,7 @@ fn a_control_that_quinn_lacks_is_refused() {
     assert!(row["goodput_kbps"]["mean"].as_f64().is_some_and(|kbps| kbps > 9000.0), "{row:?}");
 }
 
-/// Mechanisms of TCP change nothing in a QUIC flow. A note says so.
+/// Mechanisms of TCP have no effect in a QUIC flow, and a note reports this.
 #[test]
 fn unused_mechanisms_are_noted() {
     let note = |kind: &str| {
@@ -92,7 +93,8 @@ fn unused_mechanisms_are_noted() {
     assert!(!note("tcp").contains("changes nothing, because the flow is not carried"), "{}", note("tcp"));
 }
 
-/// A scalable control needs the number of marked bytes.
+/// A scalable congestion control (Prague, DCTCP) is refused, because QUIC flows do not report the number of marked
+/// bytes.
 #[test]
 fn a_scalable_control_is_refused() {
     for control in ["prague", "dctcp"] {

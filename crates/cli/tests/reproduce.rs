@@ -100,7 +100,7 @@ fn what_it_will_do_is_said_at_once_and_each_paper_is_printed_when_it_is_done() {
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(|line| line.unwrap());
     let plan = said.next().unwrap();
     assert!(plan.starts_with("2 papers with fewer repetitions: about ") && plan.contains("thread"), "{plan}");
-    // Papers have a fixed order, independent of the order on the command line.
+    // Papers run in a fixed order, independent of the order on the command line.
     let first = said.next().unwrap();
     assert!(first.starts_with("koga4 (1 of 2), about "), "{first}");
     // A thread reads the output continuously, because a full pipe would block the program.

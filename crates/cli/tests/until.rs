@@ -13,7 +13,7 @@ fn goodput(arguments: &[&str]) -> (f64, f64, u64) {
     (it["mean"].as_f64().unwrap(), (ends[1] - ends[0]) / 2.0, it["runs"].as_u64().unwrap())
 }
 
-/// When the run ends, half the interval is at most 0.02 / 1.02 of the mean, as for the points of a sweep. At the
+/// When the run ends, half the 95 % interval is at most 0.02 / 1.02 of the mean, as for the points of a sweep. At the
 /// previous check, half the interval was larger than this bound.
 #[test]
 fn it_runs_until_the_interval_is_small_enough() {
@@ -70,7 +70,7 @@ fn a_warm_up_is_left_out_and_named() {
     assert!(chosen.contains("timeouts") && !chosen.contains("goodput"), "{chosen}");
 }
 
-/// When the comparison ends, half the interval of each value is at most 0.03 / 1.03 of the value's mean. Half the
+/// When the comparison ends, half the 95 % interval of each value is at most 0.03 / 1.03 of the value's mean. Half the
 /// interval of each difference is at most 0.03 / 1.03 of the first value's mean. At the previous check, at least one
 /// half interval was larger than its bound. The output equals the output of the same number of runs without `--until`,
 /// for any number of threads.

@@ -22,7 +22,8 @@ impl Check {
 }
 
 /// Describes a scenario in one line, for example: `3 nodes, 2 links, 1 flow; 60 s, 10 runs; link.air.down: trace of
-/// 1234 opportunities in 60 s, mean 3.2 Mbit/s`.
+/// 1234 opportunities in 60 s, mean 3.2 Mbit/s`. An opportunity is a time in the trace at which the link can deliver a
+/// packet.
 fn summary(scenario: &Scenario) -> String {
     let mut parts = vec![
         [

@@ -20,12 +20,12 @@ const PAGE: &str = include_str!("../../lab.html");
 /// Element of the page that holds the initial scenario as JSON.
 const GIVEN: &str = "<script type=\"application/json\" id=\"given\">";
 
-/// Element of the page before which the program inserts the name of its engine.
+/// Title element of the page. The program inserts the name of its simulation engine before this element.
 const TITLE: &str = "<title>";
-/// Start of the `meta` element that says which engine wrote the page. The engine's name follows.
+/// Start of the `meta` element that names the simulation engine of the page. The engine's name follows this text.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"lasthop ";
 
-/// Returns the engine that a page names.
+/// Returns the name of the simulation engine from the `meta` element of a page.
 pub(super) fn engine_of(page: &str) -> Option<&str> {
     page.split_once(GENERATOR)?.1.split('"').next()
 }

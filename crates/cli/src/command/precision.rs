@@ -54,11 +54,10 @@ impl PrecisionArgs {
 /// Collects the values of the runs so far and decides when the means are precise enough. Values are collected in the
 /// order of repetitions, so that the number of runs does not depend on the number of threads.
 ///
-/// With several cases (compared values), two conditions must hold for each case:
-/// * Half the interval of the case's mean is within the required share of this mean.
-/// * Half the interval of the difference to the case's baseline, paired by repetition, is within the required share of
-///   the baseline's mean.
-///   baseline's mean.
+/// If several cases (values of a varied key) are compared, two conditions must hold for each case:
+/// * Half the 95 % interval of the case's mean is at most the required share of this mean.
+/// * Half the 95 % interval of the difference from the case's baseline, paired by repetition, is at most the required
+///   share of the baseline's mean.
 pub(crate) struct PrecisionTracker {
     precision: Option<Precision>,
     quantities: Vec<Quantity>,
@@ -118,7 +117,8 @@ impl PrecisionTracker {
         Demand::Expect(u64::from(runs) * cases as u64)
     }
 
-    /// Returns the numbers that must be precise: the mean of each case, and the case's difference to its baseline.
+    /// Returns the numbers that must be precise: the mean of each case, and the difference between the case and its
+    /// baseline.
     fn numbers(&self) -> impl Iterator<Item = TrackedNumber<'_>> {
         self.quantities.iter().zip(&self.values).flat_map(|(quantity, values)| {
             let means = values.iter().zip(&self.cases).map(|(values, case)| TrackedNumber {
@@ -164,8 +164,8 @@ impl PrecisionTracker {
     }
 }
 
-/// Mean or difference that must be precise. `values` holds one value per repetition. Half the interval of `values` is
-/// compared with the mean of `of`.
+/// Mean or difference that must be precise. `values` holds one value per repetition. Half the 95 % interval of the mean
+/// of `values` is compared with the mean of `of`.
 struct TrackedNumber<'l> {
     what: String,
     values: Cow<'l, [Option<f64>]>,

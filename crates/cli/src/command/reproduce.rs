@@ -195,7 +195,7 @@ impl Reproduce {
     }
 }
 
-/// Speed of this machine, measured now with all threads busy.
+/// Speed of this machine with all threads busy, measured when the command starts.
 struct MachineSpeed {
     threads: usize,
     /// Wall-clock time of one run of the first bench case while every thread runs this case, s.
@@ -223,8 +223,8 @@ impl MachineSpeed {
     }
 }
 
-/// Returns the folder of stored runs: in `target` if this directory exists, otherwise in the user's cache. Returns
-/// `None` if the cache is unknown.
+/// Returns the folder of stored runs: in `target` if this directory exists, otherwise in the user's cache directory.
+/// Returns `None` if this directory is unknown.
 fn store_folder() -> Option<PathBuf> {
     if Path::new("target").is_dir() {
         return Some(Path::new("target").join("lasthop").join("cells"));

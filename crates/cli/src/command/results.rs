@@ -110,8 +110,8 @@ impl Results {
         Ok(())
     }
 
-    /// Returns the format, or the error for Parquet. Only the Python package writes Parquet, because the build time of
-    /// a Rust library for Parquet is half of this program's.
+    /// Returns the format, or the error for Parquet. Only the Python package writes Parquet: compiling a Rust library
+    /// for Parquet would take half as long as compiling this whole program.
     fn format(&self) -> Result<Format, Failure> {
         match self.format {
             ResultsFormat::Table => Ok(Format::Table),

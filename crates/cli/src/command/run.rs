@@ -334,13 +334,12 @@ impl Run {
     }
 }
 
-/// Formats a table with an empty line above. If the table is too wide, omits the expendable columns.
+/// Formats a table with an empty line above. If the table is too wide, omits less important columns.
 fn spaced(classes: Option<Table>) -> String {
     let expendable = ["retransmissions", "mean_rtt_ms", "completed"];
     classes.map_or(String::new(), |classes| format!("\n{}", table::without(&classes, &expendable)))
 }
 
-/// Wraps a line to the width of the terminal.
 fn prose(line: &str) -> String {
     output::prose(line) + "\n"
 }

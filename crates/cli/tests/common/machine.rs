@@ -19,14 +19,14 @@ use thread_priority::unix::{
 };
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-/// Real-time priority of the witness threads. The emulator has a lower priority (`lasthop_os::priority`), so the
-/// emulator never delays a witness.
+/// Real-time priority of the witness threads, which measure how late the machine wakes a thread. The emulator has a
+/// lower priority (`lasthop_os::priority`), so the emulator never delays a witness.
 const PRIORITY: u8 = 90;
 /// Duration of each sleep of a witness.
 const SLEEP: Duration = Duration::from_millis(1);
-/// Maximum lateness of a wake-up that does not count.
+/// Lateness up to which a wake-up counts as on time.
 const SLACK: Duration = Duration::from_micros(200);
-/// Maximum share of the time by which a witness may wake late, 0 to 1.
+/// Maximum sum of a witness's late times, as a share of the observed time, 0 to 1.
 const STALLED: f64 = 0.005;
 /// Maximum share of the time for which programs may wait for a processor, 0 to 1. On a permanently busy machine, the
 /// kernel's TCP loses 5 to 14 % of its goodput (docs/development/validation/real-tcp.md).
@@ -55,8 +55,8 @@ impl Machine {
         }
     }
 
-    /// Returns the share of the time by which a witness woke late, 0 to 1: the largest share of all processors. This
-    /// share also includes time that a hypervisor takes without reporting it (`stolen` is 0).
+    /// Returns the sum of a witness's late times as a share of the observed time, 0 to 1: the largest share of all
+    /// processors. This share includes time that a hypervisor takes without reporting it as stolen time.
     pub fn stalled(&self) -> f64 {
         self.witnesses.iter().map(|witness| witness.stalled()).fold(0.0, f64::max)
     }
@@ -133,7 +133,8 @@ impl Witness {
         witness
     }
 
-    /// Returns the share of the time by which this thread woke late, 0 to 1. Returns 0 without real-time priority.
+    /// Returns the sum of this thread's late times as a share of the observed time, 0 to 1. Returns 0 if the thread has
+    /// no real-time priority.
     fn stalled(&self) -> f64 {
         let (late, watched) = (self.late_ns.load(Ordering::Relaxed), self.watched_ns.load(Ordering::Relaxed));
         late as f64 / watched.max(1) as f64

@@ -8,8 +8,8 @@ pub mod machine;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Short lossy path. Packets are lost in the queue and on the air, but the seeds of the tests give no retransmission
-/// timeout.
+/// Short lossy path. Packets are lost by queue overflow and on the air, but no retransmission timeout occurs with the
+/// seeds of the tests.
 pub const LOSSY: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=30s,recovery=sack";
 
 pub fn lasthop() -> Command {

@@ -58,7 +58,7 @@ fn real_tcp_agrees_with_the_simulator_on_a_full_queue() {
     }
 }
 
-/// The flows run in both directions, and one flow is finite. Each flow is compared with its own simulation.
+/// The flows send in opposite directions, and one flow is finite. Each flow is compared with its own simulation.
 #[test]
 fn each_flow_is_compared_with_itself() {
     let folder = tempfile::tempdir().unwrap();

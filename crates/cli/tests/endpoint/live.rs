@@ -88,7 +88,7 @@ fn serves_a_file_through_losses_and_says_how_it_went() {
         let sent_again: u64 = lines.iter().map(|line| line["retrans"].as_u64().unwrap()).sum();
         let trace = objects(&std::fs::read_to_string(folder.join("a.jsonl")).unwrap());
         let told = trace.iter().filter(|line| line["event"] == "retransmitted").count();
-        // The trace also has events for retransmissions in the handshake, which `retrans` does not count.
+        // The event trace also has retransmissions of the handshake, which the column `retrans` does not count.
         let of_handshake =
             trace.iter().filter(|line| line.get("reason").is_some_and(|why| why == "handshake")).count();
         assert_eq!(told - of_handshake, sent_again as usize);

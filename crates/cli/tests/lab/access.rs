@@ -28,7 +28,7 @@ fn every_control_is_reached_by_tab_and_does_something() {
     browser.value("document.getElementById('slide-rate').focus()");
     browser.press("ArrowRight");
     browser.wait(&format!("Number(document.body.dataset.pictures) > {pictures}"));
-    // In the graph, keys select a loss and show the history of the lost segment.
+    // In the graph, the key `n` selects a loss, and Enter shows the history of the lost segment.
     browser.value("document.getElementById('sequence').focus()");
     browser.press("n");
     browser.wait("document.getElementById('said').textContent.includes('is lost at')");
@@ -152,7 +152,7 @@ fn reports_are_for_everybody() {
         if name == "papers.html" {
             continue;
         }
-        // The graph is drawn. Keys select a loss and show the history of the lost segment.
+        // The graph is drawn. The key `n` selects a loss, and Enter shows the history of the lost segment.
         let ink = "(() => { const one = document.querySelector('canvas.sequence');
             const { data } = one.getContext('2d').getImageData(0, 0, one.width, one.height);
             let inked = 0;

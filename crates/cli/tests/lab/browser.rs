@@ -118,7 +118,7 @@ impl Browser {
     }
 
     pub fn show(&mut self, file: &Path, hash: &str) {
-        // A change of the hash alone would not reload the page.
+        // A change of only the fragment of the URL (`#…`) would not reload the page.
         self.call("Page.navigate", json!({ "url": "about:blank" }));
         self.wait("location.href === 'about:blank'");
         let address = format!("file://{}{hash}", file.display());

@@ -1,7 +1,7 @@
 //! `lasthop lab`: tests of the page in a browser. The tests are skipped without Chromium.
 //!
-//! The tests compare the page's results with the results of this program, to detect a page with an outdated engine.
-//! `make page` rebuilds the page.
+//! The tests compare the page's results with the results of this program, to detect a page built from older simulator
+//! sources. `make page` rebuilds the page.
 
 mod access;
 mod browser;

@@ -75,7 +75,7 @@ fn request(line: &str, seed: &str, asks: bool) -> Value {
     request
 }
 
-/// Compares the numbers of flows. 1 and 1.0 are equal.
+/// Compares the results of flows. The JSON numbers 1 and 1.0 count as equal.
 fn is_same(ones: &Value, others: &Value) -> bool {
     let rows = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (ones, others) = (rows(ones), rows(others));

@@ -141,7 +141,7 @@ fn a_link_brings_every_setting_back() {
     assert_eq!((browser.text(STATE), browser.text(TABLE)), (state, table));
 }
 
-/// A damaged link either gives settings or is ignored. A damaged link never blocks the page.
+/// A damaged URL of the page either gives settings or is ignored. A damaged URL never blocks the page.
 #[test]
 fn damaged_links_do_no_harm() {
     let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };

@@ -27,8 +27,8 @@ fn variants_are_drawn_into_one_picture_with_a_legend() {
     browser.value("document.getElementById('over-1').focus(), document.getElementById('over-1').click(), 0");
     browser.wait(&format!("Number(document.body.dataset.pictures) > {pictures}"));
     assert_ne!(browser.text("document.getElementById('sequence-key').textContent"), alone);
-    // The graph has the colours of exactly two variants. The check box keeps the focus, and the settings in the link
-    // include the selection.
+    // The graph has the colours of exactly two variants. The check box keeps the focus, and the settings in the page's
+    // URL include the selection.
     let pixels = browser.value(PIXELS);
     let count = |at: usize| pixels[at].as_u64().expect("a count");
     assert!(count(0) > 100 && count(1) > 100 && count(2) == 0, "{pixels}");
@@ -45,7 +45,7 @@ fn variants_are_drawn_into_one_picture_with_a_legend() {
         svg.contains(">A</text>") && svg.contains(">B</text>") && svg.contains("stroke-dasharray"),
         "{svg}"
     );
-    // Zooming out beyond the loaded part requests the segments of both variants again.
+    // Zooming out beyond the loaded part of the graph reloads the segments of both variants.
     browser.value("document.querySelector('[data-zoom=all]').click(), 0");
     let pixels = browser.value(PIXELS);
     assert!(

@@ -17,7 +17,7 @@ use std::{fs, thread};
 const COMPILER: &str = env!("LASTHOP_COMPILER");
 
 /// Counts the instructions of each case and prints a row per case. With an earlier table (`against`), also prints the
-/// growth of each case, and fails if a case grew beyond the limit.
+/// growth of each case's instruction count, and fails if this growth exceeds the limit.
 pub(super) fn count(cases: &[&BenchCase], format: Format, against: Option<&Path>) -> Result<(), Failure> {
     let before = against.map(read_table).transpose()?;
     let mut rows = Vec::new();
@@ -64,7 +64,8 @@ fn growth_of(before: &[CaseCost], now: &CaseCost) -> Result<Growth, Failure> {
     })
 }
 
-/// Counts the instructions of a case. Two runs in parallel, for a short and a long simulated time, exclude the set-up.
+/// Counts the instructions of a case: the difference between a long and a short simulated time, which excludes the
+/// set-up. The two runs are parallel.
 fn counted(case: &BenchCase) -> Result<CaseCost, Failure> {
     let [short_s, long_s] = case.counted_s;
     let (short, long) = thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! A sender, with its scenario for the simulation and its trial for the emulation.
+//! A sender under comparison, with its scenario for the simulation and its trial (real-time run) for the emulation.
 
 use crate::failure::Failure;
 use crate::path::{self, CarriedFlows};

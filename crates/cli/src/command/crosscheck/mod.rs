@@ -1,7 +1,7 @@
 //! Command `lasthop crosscheck PATH`: simulates a scenario, emulates it with real TCP, and compares the results.
 //!
-//! * `case`: a sender, with its scenario and its trial.
-//! * `repeat`: runs the repetitions of a case.
+//! * `case`: a sender, with its scenario (simulation) and its trial (emulation).
+//! * `repeat`: runs the repetitions of a sender.
 //! * `printer`: prints the results of each sender after the sender's last run.
 
 mod case;

@@ -1,5 +1,5 @@
-//! Prints the rows of each sender after the sender's last run. At that time, the runs of other senders may not have
-//! started.
+//! Prints the rows of each sender after the sender's last run. The results of later senders are then unknown, so the
+//! column widths are fixed in advance.
 
 use super::CrosscheckFormat;
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ pub(super) struct Printer {
     head: Option<String>,
 }
 
-/// Widest numbers expected in each column, for the widths of the columns before the results are known:
+/// Widest numbers expected in each column, which set the column widths before the results are known:
 /// * simulated goodput and emulated goodput;
 /// * difference of these two goodputs;
 /// * three pairs of a simulated and an emulated number.

@@ -21,7 +21,7 @@ pub(super) struct ConcurrentRuns {
 }
 
 impl ConcurrentRuns {
-    /// Runs the repetitions of a case until all are done or the user interrupts. A repetition with late packets is
+    /// Runs the repetitions of a sender until all are done or the user interrupts. A repetition with late packets is
     /// discarded and rerun without concurrent runs. Fails if more of these reruns have late packets than there are
     /// repetitions.
     pub(super) fn repeat(

@@ -46,8 +46,8 @@ fn emulation_mode() -> Finding {
     Finding { is_there: Some(is_there), found, ..finding }
 }
 
-/// Emulates a path for the program `true` without root. Returns a sentence about the traffic that reaches the outside
-/// network, or the error.
+/// Emulates a path for the program `true` without root. Returns a sentence that names the traffic that can leave the
+/// emulated path for the outside network, or an error message.
 fn try_unprivileged() -> Result<String, String> {
     let words = ["emulate", "rate=100Mbit/s,rtt=1ms,queue=100packets", "--", "true"];
     let output = Command::new("/proc/self/exe").args(words).stdin(Stdio::null()).output();

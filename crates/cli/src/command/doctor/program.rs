@@ -1,4 +1,5 @@
-//! Facts about the program: version, engine, file, and whether stores and pages were made by another engine.
+//! Facts about the program: version, simulation engine (identified by a hash of its sources), file, and whether stores
+//! and pages were made by another engine.
 
 use crate::command::lab;
 use crate::failure::Failure;
@@ -10,7 +11,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A fact about the program or about a file.
 pub(super) struct Fact {
     /// Name of the fact, or path of the file.
     pub(super) name: String,
@@ -75,7 +75,7 @@ fn version_of(program: &Path) -> String {
     text.ok().filter(|text| !text.is_empty()).unwrap_or_else(|| "does not run".to_owned())
 }
 
-/// Compares an engine with this program's engine: the engine of a sweep's store, or of a page that `lasthop lab` wrote.
+/// Reports whether this program's simulation engine made the results in a sweep's store, or a page of `lasthop lab`.
 ///
 /// # Errors
 /// Fails if the file cannot be read, or if the file is neither a store nor a page of `lasthop lab`.

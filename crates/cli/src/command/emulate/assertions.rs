@@ -1,4 +1,5 @@
-//! Assertions on an emulated run: bounds on numbers of the summary. Each number is a single value without an interval.
+//! Assertions on an emulated run: bounds on numbers of the summary. A run gives one value of each number, so assertions
+//! use no confidence interval.
 
 use super::summary::Summary;
 use crate::failure::Failure;

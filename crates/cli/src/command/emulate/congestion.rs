@@ -40,8 +40,9 @@ impl CongestionControls {
         CongestionControls { seen, default, is_given }
     }
 
-    /// Lists the congestion controls of the connections that send to an end. If several are in use, the number of
-    /// connections follows each. For a connection that changed its congestion control, only the last one counts.
+    /// Lists the congestion controls of the connections that send data to an end of the path. If several congestion
+    /// controls are in use, the number of connections follows each name. A connection that changed its congestion
+    /// control counts only for the latest.
     pub(super) fn words(&self, to: End) -> String {
         let mut counts: BTreeMap<CongestionName, usize> = BTreeMap::new();
         for control in self.seen.values().filter_map(|used| used.controls[sender_index(to)].last()) {

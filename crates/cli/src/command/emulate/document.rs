@@ -12,7 +12,8 @@ use std::net::SocketAddr;
 
 /// Maximum number of connections with figures. Connections that sent the most data are chosen.
 const MAX_CONNECTIONS: usize = 4;
-/// Slow start threshold at or above which no threshold is set, bytes.
+/// Limit for slow start thresholds, bytes. A threshold of at least this size means that the kernel has not set
+/// ssthresh.
 const NO_THRESHOLD: u64 = 1 << 30;
 /// Maximum number of intervals in the figure of rates. Rates are averaged over each interval.
 const MAX_INTERVALS: usize = 200;

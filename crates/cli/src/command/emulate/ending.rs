@@ -6,8 +6,8 @@ use lasthop_os::{Program, SystemError};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// Time from Ctrl-C until SIGTERM, in which the command can end by itself: the terminal also sends Ctrl-C to the
-/// command. SIGKILL follows SIGTERM after the same time.
+/// Time between Ctrl-C and SIGTERM, and between SIGTERM and SIGKILL. The terminal also sends Ctrl-C to the command, so
+/// the command can end by itself before SIGTERM.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// Exit status of a command that reaches the time limit, as in timeout(1).
 const TIME_LIMIT_STATUS: u8 = 124;

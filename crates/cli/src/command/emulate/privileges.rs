@@ -47,7 +47,7 @@ impl Privileges {
         if unprivileged::is_root() {
             return Ok(Privileges::Root);
         }
-        // Only a process with a single thread can enter a user namespace, so the program starts anew.
+        // Only a process with a single thread can enter a user namespace, so the program restarts itself.
         let error = this_program().arg(SECOND_CALL).args(env::args_os().skip(1)).exec();
         Err(cannot_restart(&error))
     }
@@ -78,9 +78,9 @@ impl Privileges {
         }
     }
 
-    /// Returns the identity under which a program runs. With `as_root`, the program has the rights of the run. A nested
-    /// emulation also has the rights of the run, because the nested emulation must change this run's network. The
-    /// programs of a nested emulation do not have these rights.
+    /// Returns the identity under which a program runs. With `as_root`, the program has the privileges of the run. A
+    /// nested emulation also has these privileges, because the nested emulation must change this run's network. The
+    /// programs of a nested emulation do not have these privileges.
     pub(super) fn runner(self, words: &[String], as_root: bool) -> Runner {
         match self {
             _ if as_root || is_emulation(words) => Runner::Own,

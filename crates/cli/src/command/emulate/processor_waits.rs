@@ -1,9 +1,9 @@
 //! Measures the time for which the programs at each end waited for a processor. If waits are long, the run's results
 //! depend on the machine instead of the path.
 //!
-//! Waits of some microseconds are normal, because the path runs with real-time priority. The kernel's counter of stall
-//! time (PSI) is read every 20 ms. A wait counts only if all programs of one end waited for more than half of these 20
-//! ms.
+//! Waits of some microseconds are normal, because the process that emulates the path has real-time priority. The
+//! kernel's counter of stall time (PSI) is read every 20 ms. A wait counts only if all programs of one end waited for
+//! more than half of these 20 ms.
 
 use lasthop_os::control_group::ControlGroup;
 use serde_json::{Value, json};
@@ -36,7 +36,8 @@ pub(super) struct ProcessorWaits {
 const READ_INTERVAL: Duration = Duration::from_millis(20);
 /// Maximum share of the run's duration for which the programs of one end may wait, %.
 const SHARE_PCT: f64 = 5.0;
-/// Total wait that is always allowed, because start-up and short commands have a larger share of waits.
+/// Total wait that is always allowed. Programs wait more at start-up, so short commands would otherwise exceed
+/// [`SHARE_PCT`].
 const ALLOWED_WAIT: Duration = Duration::from_millis(50);
 
 impl SideWait {

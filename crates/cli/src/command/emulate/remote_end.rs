@@ -133,7 +133,7 @@ impl RemoteEnd {
 impl Drop for RemoteEnd {
     fn drop(&mut self) {
         if let RemoteEnd::Uplinked { nat, namespace, .. } = self {
-            // The rules must be removed in the namespace that contains the rules.
+            // The netfilter rules exist only in `namespace`, so the rules must be removed in this namespace.
             let _ = namespace.within(|| drop(nat.take()));
         }
     }

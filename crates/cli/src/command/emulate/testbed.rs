@@ -36,8 +36,8 @@ pub(super) struct Testbed {
 }
 
 impl Testbed {
-    /// Creates the namespaces, each with a device. Returns the port of the server's device and the port of the client's
-    /// device.
+    /// Creates the namespaces, each with a device. Returns the ports that read and write the devices' packets: first
+    /// the server's, then the client's.
     pub(super) fn build(
         privileges: Privileges,
         has_server: bool,
@@ -93,8 +93,8 @@ impl Testbed {
         self.client.within(ends::default_congestion_control).ok().flatten()
     }
 
-    /// Returns the kernels that send packets on the path, for queries of their connections. Kernels that do not respond
-    /// are omitted.
+    /// Returns the kernels that send packets on the path. The caller queries these kernels about their TCP connections.
+    /// Kernels that do not respond are omitted.
     pub(super) fn senders(&self) -> Vec<(End, Kernel)> {
         let ends = [(End::Client, Some(&self.client)), (End::Server, self.remote.sender_namespace())];
         ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace?).ok()?))).collect()
@@ -113,7 +113,8 @@ impl Testbed {
         self.guard.as_mut()
     }
 
-    /// Returns the kernels at both ends, for queries of their connections. Kernels that do not respond are omitted.
+    /// Returns the kernels at both ends. The caller queries these kernels about their TCP connections. Kernels that do
+    /// not respond are omitted.
     pub(super) fn kernels(&self) -> Vec<(End, Kernel)> {
         let mut ends = vec![(End::Client, &self.client)];
         if let Some(server) = self.remote.server_namespace() {

@@ -160,7 +160,8 @@ impl EndpointJob {
         Ok(())
     }
 
-    /// Returns the error of the only connection of `fetch` or `send`. For `serve`, errors of connections are ignored.
+    /// Returns the error of the only connection of `fetch` or `send`. For `serve`, returns no error: the summary
+    /// reports the errors of connections.
     pub(crate) fn finish(&self) -> Result<(), SystemError> {
         match (&self.task, self.closed.first().and_then(|connection| connection.error.clone())) {
             (Task::Fetch { server, .. } | Task::Send { server, .. }, Some(error)) => {

@@ -86,7 +86,8 @@ fn connections_over_ipv6_are_looked_after() {
     let count = |name: &str| status[name].as_u64().unwrap();
     assert!(count("acks_rewritten") > 100 && count("acks_added") > 100, "{status:?}");
     assert!(status["flows"][0]["peer"].as_str().unwrap().starts_with("[2001:2::1]:"), "{status:?}");
-    // The sender obeys the window of 64 KiB, which takes 52 ms on the link. A full queue would take 600 ms.
+    // The sender obeys the advertised window of 64 KiB, whose transmission takes 52 ms on the link. A full queue would
+    // take 600 ms.
     machine.judge(srtt < 100.0, format!("{srtt} ms"));
 }
 

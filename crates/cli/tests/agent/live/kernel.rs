@@ -65,7 +65,7 @@ fn a_window_is_held_by_both_ways() {
         let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
         assert!(transfer.goes_on(20), "{way}");
         sleep(Duration::from_secs(1));
-        // A window of 64 KiB takes 52 ms on the link; a full queue would take 600 ms.
+        // The transmission of a window of 64 KiB takes 52 ms on the link; a full queue would take 600 ms.
         let srtt = transfer.mean_srtt(&path, 2);
         let status = agent.status();
         println!("{way}: {srtt} ms; {status:?}");
@@ -84,7 +84,7 @@ fn a_stopped_agent_stalls_nothing_and_the_kernels_window_is_told() {
     let Some((_alone, path)) = begin() else { return };
     let agent = Agent::start(&path, FEW);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    // The wait ends after more data has arrived than the window advertised with the SYN permits.
+    // The wait ends when the client has received more data than the window advertised with the SYN allows.
     wait_until("the transfer begins", || transfer.received() > 1 << 18);
     let (held, _) = watched(&transfer, Duration::from_secs(1));
     agent.signal("STOP");
@@ -146,7 +146,8 @@ fn a_device_that_comes_later_is_looked_after() {
     wait_until("a recreated device has programs, too", || programs(&path, "later0") == 2);
 }
 
-/// The BPF program reports once per millisecond, NFQUEUE reports each packet. The resulting windows are equal.
+/// The BPF program reports packets to the agent once per millisecond, NFQUEUE reports each packet. The resulting
+/// windows are equal.
 #[test]
 fn estimates_are_those_of_each_packet() {
     let Some(_alone) = begin() else { return };

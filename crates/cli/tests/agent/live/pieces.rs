@@ -1,4 +1,4 @@
-//! ACK splitting does not speed up senders that count bytes, but speeds up a sender that counts ACKs.
+//! ACK splitting does not speed up senders with byte counting (RFC 3465), but speeds up a sender that counts ACKs.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -41,7 +41,7 @@ fn kernels_that_count_bytes_gain_nothing() {
         for (name, arguments) in [("split=4", SPLIT), ("copies=2", COPIES)] {
             let took = of_kernel(congestion, Some(arguments)).expect("the path must open again");
             println!("{congestion}: 1 MiB in {plain:.2} s, with {name} in {took:.2} s");
-            // The tolerance is 1.5 round-trip times.
+            // The tolerance of 0.225 s is 1.5 round-trip times.
             machine.judge((took - plain).abs() < 0.225, format!("{congestion} {name}: {took} {plain}"));
         }
     }

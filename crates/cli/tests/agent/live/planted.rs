@@ -1,4 +1,4 @@
-//! Symlinks that another user has created where the agent writes as root.
+//! Symlinks that another user has created in the directory in which the agent writes as root.
 
 use crate::{Agent, alone, deep_path};
 use std::fs::{self, Permissions};

@@ -43,8 +43,8 @@ fn is_emptied(congestion: &str, measured: &Value) -> bool {
     let mean = |metric: &str, way: &str| measured[metric][way]["mean"].as_f64().unwrap();
     // 1448 of 1500 bytes are payload, so the maximum goodput is 9.65 Mbit/s.
     let (plain, cured) = (mean("goodput_kbps", "without"), mean("goodput_kbps", "with"));
-    // The agent's window of two bandwidth-delay products takes 40 ms on the link. A full queue of 500 packets of 1500
-    // bytes takes 600 ms, but some senders do not fill the queue during the run.
+    // The transmission of the agent's window, two bandwidth-delay products, takes 40 ms on the link. A full queue of
+    // 500 packets of 1500 bytes would take 600 ms, but some senders do not fill the queue during the run.
     let was_full = congestion == "bbr" || mean("srtt_ms", "without") > 150.0;
     cured >= 0.98 * plain && mean("srtt_ms", "with") < 60.0 && was_full
 }

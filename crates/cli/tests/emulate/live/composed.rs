@@ -23,7 +23,6 @@ fn within(emulating: Caller, outer: &str, inner: &[&str], line: &str) -> Output 
     output
 }
 
-/// Function that returns a call of `lasthop emulate` with arguments.
 type Caller = fn(&[&str]) -> Command;
 
 /// Returns the users who can emulate paths on this machine: root, and an unprivileged user.
@@ -66,12 +65,13 @@ fn a_third_one_adds_as_much() {
             &format!("ip -4 addr show dev lasthop-path >&2; {}", connector(REMOTE)),
         );
         let took = printed(&output, "shortest_ms");
-        // Without real-time priority, a busy machine may delay packets in each of their twelve passages through an
-        // emulation.
+        // Without real-time priority, a busy machine may delay packets each time that a packet passes one of the three
+        // emulations.
         let most = if who == "root" { 164.0 } else { 175.0 };
         assert!(took >= 160.0, "{who}: {took} ms; {}", stderr_of(&output));
         machine.judge(took < most, format!("{who}: {took} ms; {}", stderr_of(&output)));
-        // Each emulation has a network of its own, numbered from the outermost emulation.
+        // Each emulation has a separate network. The network numbers increase from the outermost to the innermost
+        // emulation.
         assert!(stderr_of(&output).contains("inet 198.18.2.2/24"), "{who}: {}", stderr_of(&output));
     }
 }

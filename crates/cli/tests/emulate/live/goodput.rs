@@ -69,7 +69,6 @@ print(client.recv(16).decode(), name.decode())
 time.sleep(1.5)
 ";
 
-/// Writes a program to a file, and returns the file's path.
 fn script(folder: &Path, name: &str, text: &str) -> String {
     let file = folder.join(name);
     std::fs::write(&file, text).unwrap();

@@ -38,7 +38,8 @@ fn path(folder: &Path, rate: &str, queue: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// Returns a command line that runs one of the programs below, as a part of this test program.
+/// Returns a command line that runs one of this file's `as_…` functions, which act as programs, in a new process of
+/// this test program.
 fn end(name: &str, emulated: &str) -> String {
     let program = env::current_exe().unwrap();
     let program = program.display();

@@ -31,8 +31,8 @@ fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, Pat
                 not_judged(&said);
                 return None;
             }
-            // While reports wait in the queue of the opposite direction, the queue of this direction is empty for 0 to
-            // 6 % of the time. From 5 % on, the recording is invalid.
+            // While feedback reports wait in the queue of the opposite direction, the queue of this direction is empty
+            // for 0 to 6 % of the time. If the share is 5 % or more, the recording is invalid.
             Some(3) if said.contains("the recording is invalid") && attempt < ATTEMPTS => {
                 eprintln!("repeated: {said}");
             }
@@ -42,7 +42,7 @@ fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, Pat
     unreachable!("the last attempt returns or panics")
 }
 
-/// Returns the times of the opportunities in the trace of a direction, ms.
+/// Returns the times of the delivery opportunities in the trace of a direction, ms.
 fn trace(name: &Path, way: &str) -> Vec<u64> {
     let text = fs::read_to_string(name.with_extension(way)).unwrap();
     text.lines().map(|line| line.parse().unwrap()).collect()
@@ -151,10 +151,10 @@ fn a_rate_that_changes_is_recorded_as_it_changes() {
     }
 }
 
-/// Both directions are recorded at the same time. The reports (about 100 kbit/s) share the path with the packets of the
-/// opposite direction. Reports from the same socket count in the trace of the opposite direction; reports from a
-/// separate socket do not count. In either case, reports wait in the queue of the opposite direction, which reduces the
-/// recorded rate slightly.
+/// Both directions are recorded at the same time. The feedback reports (about 100 kbit/s) share the path with the
+/// packets of the opposite direction. Reports from the same socket count in the trace of the opposite direction;
+/// reports from a separate socket do not count. In either case, reports wait in the queue of the opposite direction,
+/// which reduces the recorded rate slightly.
 #[test]
 fn both_directions_are_recorded_at_once() {
     if !is_possible() {

@@ -11,7 +11,6 @@ use std::process::{Child, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Calls `lasthop emulate set` for a run.
 fn set(run: &Child, words: &[&str]) -> Output {
     let pid = run.id().to_string();
     lasthop().args(["emulate", "set", "--format", "json", "--run", &pid]).args(words).output().unwrap()

@@ -21,7 +21,7 @@ fn what_came_while_the_path_stood_still_is_late() {
     }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    // A full queue takes 25 ms.
+    // A full queue and the packet in transmission, 21 packets of 1500 bytes, take 25 ms at 10 Mbit/s.
     let path = "rate=10Mbit/s,rtt=20ms,queue=20packets";
     let client = client("{server}", 3.0);
     let mut running =
@@ -44,8 +44,8 @@ fn what_came_while_the_path_stood_still_is_late() {
     let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(status.code(), Some(3), "{summary}");
     assert_eq!(summary["valid"], false);
-    // The one-way delay and a full queue take 35 ms, less than a stop. Packets handed over at the beginning of a stop
-    // are therefore due before the end of the stop.
+    // The one-way delay of 10 ms and a full queue delay a packet by 35 ms, less than the 45 ms of a stop. Packets
+    // handed over at the beginning of a stop are therefore due before the end of the stop.
     let latest = summary["lateness_us"]["max"].as_f64().unwrap();
     assert!((20e3..120e3).contains(&latest), "{summary}");
     let entry = summary["entry_us"]["p99"].as_f64().expect("entry times are known");
@@ -87,7 +87,8 @@ fn packets_join_when_the_kernel_hands_them_over() {
     let output = crate::emulate(&words);
     let summary = crate::summary(&output);
     machine.heed(&summary);
-    // The path waits for a processor like any program, so only half of the packets must enter within 100 us.
+    // The process that emulates the path also waits for a processor, so only half of the packets must enter within 100
+    // us.
     let median = summary["entry_us"]["p50"].as_f64().expect("entry times are known");
     machine.judge(median < 100.0, &summary);
 }

@@ -8,7 +8,6 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Port of the server.
 const PORT: u16 = 5001;
 
 /// Returns a command line that runs this test program as a server with a congestion control. The server does not end by

@@ -101,7 +101,7 @@ fn the_command_is_the_users_and_so_is_its_status() {
     assert_eq!(output.status.code(), Some(7), "{}", stderr_of(&output));
     let said = stderr_of(&output);
     assert_eq!(said.matches("as root").count(), 1, "{said}");
-    // Errors are printed as usual, and by one process only.
+    // An error message is the same as with root, and only one of the two processes prints this message.
     let output = emulate(&["umst", "--", "true"]);
     assert_eq!((output.status.code(), stderr_of(&output).matches("did you mean").count()), (Some(2), 1));
 }

@@ -37,7 +37,7 @@ impl Companion {
         let client = ends.namespace(End::Client as usize);
         let mut program = Program::start(client, &words, Attachment::Background, &Runner::Own, None, None)?;
         let start = Instant::now();
-        // The agent prints `the agent runs` as soon as its rules are in place.
+        // The agent prints `the agent runs` as soon as new connections are handled.
         while !fs::read_to_string(&messages).is_ok_and(|text| text.contains("the agent runs")) {
             if program.try_wait()?.is_some() || start.elapsed() > START_TIMEOUT {
                 let text = fs::read_to_string(&messages).unwrap_or_default();

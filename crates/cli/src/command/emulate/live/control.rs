@@ -49,7 +49,6 @@ pub(super) struct ControlSocket {
 /// Timeout of the emulation for each of three steps: reading a request, computing the answer, and writing the answer.
 /// The requester's timeout is twice this time.
 const SOCKET_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum length of a request, bytes.
 const MAX_REQUEST_BYTES: u64 = 1 << 16;
 
 impl ControlSocket {

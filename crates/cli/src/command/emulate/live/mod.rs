@@ -166,7 +166,7 @@ pub(super) struct Live {
 #[derive(Default)]
 pub(super) struct SettingChanges {
     pub(super) changes: Vec<Value>,
-    /// The changes as plans in the scenario language; empty without changes.
+    /// Changes as plans (values with their durations) in the scenario language; empty if no setting changed.
     pub(super) plans: String,
 }
 

@@ -55,7 +55,6 @@ fn rate(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Maximum one-way delay of a link.
 const MAX_DELAY: Duration = Duration::from_secs(1000);
 
 fn delay(text: &str) -> Result<Duration, String> {

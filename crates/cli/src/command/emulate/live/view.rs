@@ -133,8 +133,8 @@ fn nothing(now: &PathState) -> PathState {
     PathState { time: lasthop_base::Time::ZERO, directions: [DirectionState::default(); 2], late: now.late }
 }
 
-/// Returns the smoothed round-trip time of one connection to each end, ms: the connection with the most acknowledged
-/// bytes.
+/// Returns a smoothed round-trip time for each end, ms. The time belongs to the connection that sends to this end and
+/// has the most acknowledged bytes.
 fn rtts(kernels: &mut [(End, Kernel)]) -> [Option<f64>; 2] {
     let mut rtts = [None; 2];
     for (end, kernel) in kernels {

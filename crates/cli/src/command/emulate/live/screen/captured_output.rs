@@ -8,7 +8,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const MAX_BYTES: usize = 64 << 20;
 /// Maximum number of lines stored for drawing.
 const MAX_LINES: usize = 200;
-/// Maximum number of characters of a drawn line.
 const MAX_LINE_CHARS: usize = 500;
 
 #[derive(Debug, Default)]

@@ -20,7 +20,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 const DIRECTION_ROWS: u16 = 11;
-/// Maximum number of samples stored per curve: the width of the widest terminal, columns.
+/// Maximum number of samples stored per curve: one for each column of the widest supported terminal.
 const MAX_SAMPLES: usize = 512;
 
 /// Returns the number of rows for the command's output, without the frame, on a terminal with `rows` rows.
