@@ -62,8 +62,8 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     }
 }
 
-/// Returns the figures of a flow's congestion window, RTT and bytes in flight. Each figure has one curve or several,
-/// one for each run in `flow_series`.
+/// Returns the figures of a flow's congestion window, RTT and bytes in flight. Each figure has one curve for each run
+/// in `flow_series`.
 pub(crate) fn of_flow(number: usize, flow: &str, flow_series: &[FlowSeries]) -> [Figure; 3] {
     [
         time_series::window(flow_series),
@@ -130,7 +130,8 @@ pub(super) fn goodput(scenario: &Scenario, samples: &[FlowSample]) -> Figure {
     time_series::goodput(&amounts, time_series::averaged_s(scenario.duration.as_secs()))
 }
 
-/// Returns the sum of the cumulative bytes of several flows. The flows must be sampled at the same instants.
+/// Returns the cumulative bytes of several flows together, at each sampling time. The flows must be sampled at the same
+/// times.
 pub(crate) fn together<'a>(flows: impl Iterator<Item = &'a Vec<(f64, u64)>>) -> Vec<(f64, u64)> {
     let mut total: Vec<(f64, u64)> = Vec::new();
     for amounts in flows {

@@ -45,7 +45,7 @@ const OBJECTS: &[(&str, &str)] = &[
     ("difference_percent", "compare, metric: difference in per cent of the baseline"),
 ];
 
-/// Columns of samples: the first two columns of each row, then the columns of each link direction.
+/// Columns of samples: the first two columns of each row, then the columns that exist once for each link direction.
 const SAMPLES: &[(&str, &str)] = &[
     ("time_s", "virtual time, s"),
     ("flow", "name of the flow"),

@@ -1,5 +1,5 @@
-//! Results of the simulator ns-2, read from `ns2.csv`. A result belongs to a row. Only rows whose mechanisms ns-2
-//! models have a result.
+//! Results of the simulator ns-2, read from `ns2.csv`. Each result belongs to one row (published number or claim). A
+//! row has a result only if ns-2 models the mechanisms of the row.
 //!
 //! The columns `item`, `series`, `x` and `metric` have the same text as in the row. The column `reading` is `question:
 //! answer`, or empty for the default reading. The column `value` is the mean. The column `half_width` is half of the 95
