@@ -83,7 +83,6 @@ pub fn estimate<'a>(scenarios: impl Iterator<Item = &'a Scenario>, plan: RunPlan
     Cost { packets: all_packets, cpu_s, memory_bytes: plan.threads as f64 * running + kept }
 }
 
-/// Estimates the memory of a run, bytes.
 fn running_bytes(scenario: &Scenario) -> f64 {
     let alive = if scenario.flows.len() >= DEFERRED_FROM { share_alive(scenario) } else { 1.0 };
     let bytes = |flow: &Flow| match &flow.traffic {

@@ -366,7 +366,7 @@ fn a_claim_along_an_axis_that_its_grid_has_not_is_refused() {
         refused(at_each, "along = \"loss > few\", is = \"falls\""),
         "`loss > few`: `few` is not a number"
     );
-    // A value that the axis lacks is an error. Without this error, the claim would have no point.
+    // A value that the axis lacks is an error. Without this check, the claim would silently have no point.
     assert_eq!(
         refused(at_each, "at = { sender = \"veno\" }, at_each = \"loss\", is = \"above\""),
         "this paper has no value of `sender` `veno`"

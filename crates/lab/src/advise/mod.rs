@@ -33,7 +33,6 @@ use scenarios::CandidateScenarios;
 
 /// Number of repetitions that are added at a time. After each addition, the certainty of the ranking is checked.
 const BLOCK: usize = 4;
-/// Largest number of repetitions of a candidate.
 const MAX_RUNS: usize = 40;
 /// Limit of the simulation work, in data packets of 1500 bytes over all repetitions. The limit is not in seconds
 /// because the advice would then depend on the speed of the machine.

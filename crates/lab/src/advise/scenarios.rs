@@ -19,7 +19,6 @@ const SHARE: f64 = 0.05;
 const SMALLEST: f64 = 10e3;
 /// Size of the largest short transfer, bytes.
 const LARGEST: f64 = 100e3;
-/// Largest number of short transfers in a run.
 const MAX_SHORT_TRANSFERS: f64 = 40.0;
 /// Share of a run, at its start, in which no short transfer starts.
 const BEFORE: f64 = 0.1;

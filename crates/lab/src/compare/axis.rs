@@ -3,7 +3,6 @@
 use super::{Amounts, ComparedCase};
 use lasthop_base::quantity;
 
-/// Largest number of curves in a figure.
 pub(super) const MAX_CURVES: usize = 8;
 /// Smallest ratio of the largest value to the smallest value for which a numeric axis is logarithmic.
 const LOG_FROM: f64 = 30.0;

@@ -75,7 +75,6 @@ impl Baseline {
         &self.bases
     }
 
-    /// Whether the baseline fixes the value of this key.
     pub(super) fn is_fixed(&self, key: usize) -> bool {
         self.fixed.iter().any(|(fixed, _)| *fixed == key)
     }

@@ -133,7 +133,6 @@ impl Completion {
         }
     }
 
-    /// Adds the counts and the quantiles to a JSON object.
     pub(super) fn insert_quantiles(&self, object: &mut Map<String, Value>) {
         object.insert("completed".into(), json!(self.completed));
         object.insert("transfers".into(), json!(self.transfers));

@@ -8,7 +8,6 @@ use super::sizes::NamedTransfers;
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::Outcome;
 
-/// Largest number of curves in a figure.
 const MAX_CURVES: usize = 8;
 /// Largest number of points of a curve in JSON. A curve with more points is thinned to one point for each hundredth of
 /// the share.

@@ -11,7 +11,6 @@ use lasthop_wire::LossReason;
 
 /// Largest number of flows that have figures of windows and RTTs.
 const MAX_FLOWS: usize = 4;
-/// Largest number of curves in a figure.
 const MAX_CURVES: usize = 8;
 
 /// Returns the report. The first screen shows goodput and queues. Means over all repetitions follow, then figures of

@@ -16,7 +16,6 @@ const FIRST: &[(&str, &str)] = &[
     ("seed", "seed of the repetition; equal seeds give equal losses"),
 ];
 
-/// Fields of JSON objects, each with its meaning.
 const OBJECTS: &[(&str, &str)] = &[
     ("flow", "name of the flow; null for all flows together"),
     ("class", "name of a class: the replicas of [flow.NAME] together"),

@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 
 /// Bounds between the size classes, bytes. A transfer whose size equals a bound belongs to the class above the bound.
 const BOUNDS: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
-/// Names of the size classes.
 const LABELS: [&str; 5] = ["< 10 KB", "10-100 KB", "0.1-1 MB", "1-10 MB", ">= 10 MB"];
 
 /// Transfers of similar size.
@@ -77,7 +76,6 @@ impl SizeClass {
     }
 }
 
-/// Returns the position of this size's class among all classes.
 fn place_of(bytes: u64) -> usize {
     BOUNDS.iter().filter(|bound| **bound <= bytes).count()
 }

@@ -90,7 +90,6 @@ impl<'a> Rows<'a> {
         AGGREGATE_METRICS.iter().map(|metric| self.aggregate(metric)).collect()
     }
 
-    /// Returns the row of one number of all flows together.
     pub(super) fn aggregate(&self, (name, of, doc): &'static AggregateMetric) -> Row {
         let mut row = Row::of(name, &[estimate_by(self.outcomes, of)], doc);
         row.cells.resize(self.groups.len(), Cell::Text(String::new()));

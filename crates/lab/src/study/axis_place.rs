@@ -23,7 +23,6 @@ pub fn crossing(means: &[Option<f64>]) -> Option<usize> {
     (first < means.len()).then_some(first)
 }
 
-/// Number of bootstrap draws.
 const DRAWS: usize = 1000;
 /// Number of bootstrap draws that lie outside the interval at each end: 2.5 % of all draws.
 const OUTSIDE: usize = DRAWS / 40;

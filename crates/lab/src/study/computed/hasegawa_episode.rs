@@ -50,7 +50,6 @@ struct Episodes {
 
 /// Number of consecutive packets with a single ACK each that end an episode.
 const END: usize = 20;
-/// Largest number of packets of an episode.
 const MAX_PACKETS: usize = 60;
 
 impl Episodes {

@@ -184,8 +184,8 @@ pub struct Grid {
     /// Factors that multiply the length of full and quick runs. The variable `{length}` holds the factor of the current
     /// run. The default is 1.
     pub length: Option<RunCounts>,
-    /// Whether anything in the scenarios is random. If not, one run of each cell suffices, and its numbers have no
-    /// interval.
+    /// Whether anything in the scenarios is random. If not, one run of each cell suffices, and the numbers of the cell
+    /// have no interval.
     #[serde(default = "yes")]
     pub random: bool,
     /// Changes that apply to all cells of the grid.
