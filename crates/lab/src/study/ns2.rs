@@ -68,8 +68,8 @@ pub fn read(source: &PaperSource) -> Result<Vec<Ns2>, Problem> {
     published::rows(source, FILE, "item, series, x, metric, reading, value, half_width, source")
 }
 
-/// Checks that every result of ns-2 belongs to an existing item, and that its reading is the default one or an answer that
-/// the study lists for an open question.
+/// Checks that every result of ns-2 belongs to an existing item. Also checks that the reading of every result is the
+/// default reading, or an answer that the study lists for an open question.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let file = &study.file;
     let answers = study.answers();
