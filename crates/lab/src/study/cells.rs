@@ -207,8 +207,8 @@ impl<'a> GridCell<'a> {
         .collect()
     }
 
-    /// Returns the scenario keys that `written` denotes. `@NAME` stands for the parts of the scenario that `names`
-    /// lists under `NAME`. `*` matches any text in the name of a flow, link or node: `flow.t*.sack`.
+    /// Returns the scenario keys that `written` denotes. `@NAME` stands for the keys, or beginnings of keys, that
+    /// `names` lists under `NAME`. `*` matches any text in the name of a flow, link or node: `flow.t*.sack`.
     fn expand_keys(
         &self,
         draft: &Draft,
