@@ -1,10 +1,10 @@
 //! Estimates of the time and memory that runs need, computed from the scenario before the runs start.
 //!
 //! # Estimate
-//! The time follows from the number of data packets that would fill the slowest link of each flow's route. Losses,
-//! windows and pauses make the real number of packets smaller. With more than about a hundred flows, the state of the
-//! flows exceeds the processor's caches, and a packet takes longer. The memory follows from the numbers of flows, runs
-//! and samples. Packets in flight need little memory.
+//! The time follows from the number of data packets that would fill the slowest link of each flow's route. The real
+//! number of packets is smaller if losses, windows or pauses of the application slow a flow down. With more than about
+//! a hundred flows, the state of the flows exceeds the processor's caches, and a packet takes longer. The memory
+//! follows from the numbers of flows, runs and samples. Packets in flight need little memory.
 
 use lasthop_base::{Duration, Time};
 use lasthop_net::service::Service;
@@ -12,15 +12,15 @@ use lasthop_scenario::{Flow, Link, Route, Scenario, Traffic, Transfer};
 use lasthop_sim::{FlowOutcome, FlowSample, LinkOutcome, QueueSample};
 use std::collections::BTreeMap;
 
-/// Number of simulated data packets per second and core in a run with few flows. The ACK of each packet is included.
-/// `lasthop bench` measures 4.9 million.
+/// Number of simulated data packets per second and core in a run with few flows. The processing of the packet's ACK is
+/// included. `lasthop bench` measures 4.9 million; the estimate uses a lower, cautious value.
 const PACKETS_PER_S: f64 = 4e6;
-/// Largest number of flows whose state fits in the processor's caches.
+/// Number of flows up to which the state of all flows fits in the processor's caches (measured).
 const CACHED_FLOWS: f64 = 100.0;
 
 /// Memory of a TCP flow, bytes: the flow's record, its endpoints with scoreboards and timers, and its results. Measured
-/// as the peak of whole runs with 10,000 to 100,000 flows: 5.5 KB with Reno, 5.7 KB with CUBIC, 6.2 KB at 10 Gbit/s,
-/// 7.4 KB with BBR.
+/// as peak memory of a run divided by its number of flows (10,000 to 100,000): 5.5 KB with Reno, 5.7 KB with CUBIC, 6.2
+/// KB at 10 Gbit/s, 7.4 KB with BBR.
 const FLOW_BYTES: f64 = 6e3;
 /// Memory of a finite transfer that has ended, bytes. Measured: 2.2 KB with 30,000 and with 100,000 transfers.
 const ENDED_BYTES: f64 = 2.2e3;
@@ -33,13 +33,14 @@ const DATAGRAM_FLOW_BYTES: f64 = 1.5e3;
 /// end.
 const DEFERRED_FROM: usize = lasthop_sim::DEFER_FROM_FLOWS;
 
-/// Estimates the number of data packets per second and core in a run with this number of flows. Measured relative to a
-/// run with few flows: 0.55 with 1,000 flows, 0.3 to 0.4 with 10,000 to 100,000 flows.
+/// Estimates the number of data packets per second and core in a run with this number of flows. The formula is fitted
+/// to measured speeds. Relative to a run with few flows, the speed is 0.55 with 1,000 flows, and 0.3 to 0.4 with 10,000
+/// to 100,000 flows.
 fn packets_per_s(flows: usize) -> f64 {
     PACKETS_PER_S / (1.0 + (flows as f64 / CACHED_FLOWS).max(1.0).log10())
 }
 
-/// IP and TCP headers of a data packet, bytes.
+/// Headers of a data packet, bytes: 20 for IPv4, 20 for TCP, 12 for timestamps.
 const HEADERS: f64 = 52.0;
 
 /// Cost of all runs of a command.
@@ -62,7 +63,7 @@ pub struct RunPlan {
     pub threads: usize,
     /// Whether all outcomes stay in memory until the end of the command.
     pub keeps_outcomes: bool,
-    /// Number of repetitions of each scenario that are sampled over time.
+    /// Number of repetitions of each scenario in which flows and queues are sampled over time.
     pub sampled: usize,
 }
 
@@ -82,7 +83,6 @@ pub fn estimate<'a>(scenarios: impl Iterator<Item = &'a Scenario>, plan: RunPlan
     Cost { packets: all_packets, cpu_s, memory_bytes: plan.threads as f64 * running + kept }
 }
 
-/// Estimates the memory of a run, bytes.
 fn running_bytes(scenario: &Scenario) -> f64 {
     let alive = if scenario.flows.len() >= DEFERRED_FROM { share_alive(scenario) } else { 1.0 };
     let bytes = |flow: &Flow| match &flow.traffic {

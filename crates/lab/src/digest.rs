@@ -1,4 +1,4 @@
-//! Keys of stored results. A key is a digest of all inputs on which the result depends.
+//! Keys under which results are stored. A key is a digest of all inputs on which the result depends.
 
 use sha2::{Digest, Sha256};
 

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Jobs in progress. Dropping this value prevents the start of further jobs; running jobs finish in the background.
+/// Jobs in progress. If this value is dropped, no further job starts; running jobs finish in the background.
 pub struct InOrder<T> {
     results: Receiver<(usize, thread::Result<T>)>,
     /// Results of jobs for which the result of an earlier job is still missing.

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 /// follows only the paper's text.
 pub const DEFAULT: &str = "default";
 
-/// Prefix of the item names of sensitivity rows. An entry `[[try]]` of `study.toml` repeats rows, each time with a
-/// different answer to an open question.
+/// Prefix of the names of sensitivity rows. A sensitivity row repeats a published number or claim under a different
+/// answer to one of the paper's open questions (`[[try]]` in `study.toml`).
 pub const SENSITIVITY_PREFIX: &str = "sensitivity-";
 
 /// A published number, claim or point of a figure, with our measurement.
@@ -49,8 +49,8 @@ pub struct Item {
     pub ns2: Option<f64>,
     /// 95 % interval of the ns-2 result.
     pub ns2_ci95: Option<[f64; 2]>,
-    /// Answers to the paper's open questions: the name of a reading, such as `default` or `best`, or the single answer
-    /// that the row tests.
+    /// Answers to the paper's open questions under which the row was measured: the name of a reading (a set of
+    /// answers), such as `default` or `best`, or a single answer.
     pub reading: String,
     /// Cause of a verdict `differs` or `shape`: the kind of the cause, and a sentence, from [`crate::study::causes`].
     pub cause: Option<String>,
@@ -58,8 +58,8 @@ pub struct Item {
     pub experiment: Option<String>,
     /// Note for the reader.
     pub note: String,
-    /// Probability of a deviation at least this large if the paper's number is correct. `None` unless the paper's
-    /// number is compared with single runs.
+    /// Probability (p-value) of a deviation at least this large if the paper's number is correct. `None` unless the
+    /// paper's number counts as the result of one run.
     #[serde(skip)]
     pub chance: Option<f64>,
 }
@@ -156,8 +156,8 @@ pub enum Verdict {
     /// For a number: the whole interval lies outside the margin. For a claim: the claim fails significantly at one
     /// point or more.
     Differs,
-    /// No number of repetitions decides. The reason is either that the published number comes from one run that varies
-    /// too much, or that the margin is the spread of the paper's own runs.
+    /// No number of repetitions decides. Either the published number comes from one run, and single runs vary too much.
+    /// Or the margin is the spread between the paper's own runs.
     Undecidable,
     /// More repetitions are needed to decide.
     Inconclusive,

@@ -23,8 +23,8 @@ fn names(rows: &[&CandidateResults]) -> Vec<String> {
     rows.iter().map(|row| row.candidate.name.clone()).collect()
 }
 
-/// The buffer holds half a second of data. Cures that keep the queue short help on this path (RFC 7567; paper `koga5`;
-/// BBR).
+/// The buffer holds 0.6 s of data (500 packets of 1500 bytes at 10 Mbit/s). Cures that keep the queue short help on
+/// this path (RFC 7567; paper `koga5`; BBR).
 #[test]
 fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
     let advice = advice("rate=10Mbit/s,rtt=20ms,queue=500packets", &[("duration", "20 s")], 2);

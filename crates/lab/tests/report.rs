@@ -182,7 +182,7 @@ fn nothing_of_the_data_is_markup() {
     }
 }
 
-/// Preformatted text is collapsed and escaped. The text has no other changes.
+/// Preformatted text is collapsed and escaped, but otherwise unchanged.
 #[test]
 fn folded_text_stays_as_it_is() {
     let text = "\n[link.path]\nrate = \"2 Mbit/s\"  # </pre><script>alert(1)</script>\n";

@@ -90,8 +90,8 @@ fn the_papers_are_valid_in_every_cell() {
             });
             assert!(cells > 0, "{name}");
         }
-        // Every published number has a binding. A published 0 needs no binding, because a claim may cover it ("none up
-        // to a window of 10").
+        // Every published number must have a binding (an entry `[[published]]` with the quantity to measure). A
+        // published 0 needs no binding, because a claim may cover the 0 ("none up to a window of 10").
         for row in study.published.iter().filter(|row| row.value() != 0.0) {
             let binding = lasthop_lab::study::rows::binding(&study, row);
             assert!(
@@ -268,8 +268,7 @@ experiment = "lasthop reproduce ./mine"
 
 #[test]
 fn an_answer_under_which_the_row_agrees_is_its_cause() {
-    // A link of 140 kbit/s that loses one packet in 10,000 carries 135 kbit/s of payload. Only in the first RTT, the
-    // link carries less than this rate.
+    // A link of 140 kbit/s that loses one packet in 10,000 carries 135 kbit/s of payload after the first RTT.
     let slow = "[question.rate]\n\"140 kbit/s\" = { axis.loss = { \"link.air.down.channel.loss\" = \"0.0001\" }, \"link.air.rate\" = \"140 kbit/s\", \"link.air.down.queue\" = \"500 packets\" }\n\n[[try]]";
     let study = (shown() + BINDING + "within = 20\n")
         .replacen("[[try]]", slow, 1)
@@ -367,7 +366,7 @@ fn a_claim_along_an_axis_that_its_grid_has_not_is_refused() {
         refused(at_each, "along = \"loss > few\", is = \"falls\""),
         "`loss > few`: `few` is not a number"
     );
-    // A value that the axis lacks is an error. Without this error, the claim would have no point.
+    // A value that the axis lacks is an error. Without this check, the claim would silently have no point.
     assert_eq!(
         refused(at_each, "at = { sender = \"veno\" }, at_each = \"loss\", is = \"above\""),
         "this paper has no value of `sender` `veno`"

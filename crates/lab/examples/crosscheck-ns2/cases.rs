@@ -68,8 +68,8 @@ fn hasegawa() -> Result<Vec<Baseline>, Problem> {
     [2e-5, 3e-5, 5e-5, 7e-5, 1e-4].into_iter().map(at).collect()
 }
 
-/// Returns baselines with SACK over the two-state channel. The clock of the channel runs all the time, or only during
-/// transmissions.
+/// Returns baselines with SACK over the two-state channel. The clock of the channel advances either all the time, or
+/// only during transmissions.
 fn huang() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/huang/wireless.toml");
     let mut cases = Vec::new();
@@ -79,8 +79,8 @@ fn huang() -> Result<Vec<Baseline>, Problem> {
         for (link, delay, seconds) in [("low", "0.01 ms", 0.00001), ("long", "250 ms", 0.25)] {
             for bad in [1, 5, 10] {
                 let label = format!("SACK, {words}, {link} delay, bad {bad} ms");
-                // If the channel's clock stops while the sender waits, a bad state can last for minutes. The results
-                // then vary more, and more runs are needed.
+                // If the channel's clock advances only during transmissions, a bad state can last for minutes of
+                // virtual time. The results then vary more, and more runs are needed.
                 let runs = if (clock, bad) == ("sent", 10) { 1000 } else { 400 };
                 let case =
                     Baseline::new("huang", label, runs, Draft::parse(text, "papers/huang/wireless.toml")?)

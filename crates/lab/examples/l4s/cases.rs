@@ -1,5 +1,5 @@
-//! Rows of the tables: scenarios with settings. One scenario file is read from the project's folder. The program must
-//! therefore run in that folder.
+//! Rows of the tables: scenarios with settings. The program must run in the project's folder, because one scenario file
+//! is read from there.
 
 use lasthop_scenario::{Draft, Scenario};
 

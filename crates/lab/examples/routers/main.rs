@@ -1,5 +1,5 @@
-//! Table and picture of docs/explanation/routers.md. The program compares queue disciplines: their effect on bulk
-//! flows, on a call, and on flows with different RTTs.
+//! Computes the table and the figure of docs/explanation/routers.md, which compare queue disciplines. The program
+//! measures the effect of each discipline on bulk flows, on a voice call, and on flows with different RTTs.
 //!
 //!     cargo run --release -p lasthop-lab --example routers -- [--runs N] [--report FILE.html]
 

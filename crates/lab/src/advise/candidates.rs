@@ -84,7 +84,8 @@ const DEEP: f64 = 1.5;
 /// Length of a queue in bandwidth-delay products. For a queue shorter than this, a longer queue becomes a candidate.
 const SHORT: f64 = 0.75;
 
-/// Middleboxes to try at the base station. Each middlebox works alone, without a second middlebox on the path.
+/// Middleboxes to try at the base station. A candidate replaces the middlebox that the base station has in the user's
+/// scenario.
 const BOXES: [&str; 3] = ["snoop", "snoop_sack", "split"];
 
 /// Congestion controls to try: value of the scenario key, and display name.
@@ -143,8 +144,8 @@ pub fn single(
     list.candidates
 }
 
-/// Returns pairs of cures. Selects the best cure of each site, among the cures whose gain over the unchanged path is
-/// certain. Returns every pair of the selected cures.
+/// Returns pairs of cures. First selects the best cure of each site, among the cures whose gain over the unchanged path
+/// is statistically certain. Then returns every pair of selected cures.
 pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
     let mut best: Vec<&Candidate> = Vec::new();
     for standing in scored.iter().filter(|standing| standing.surely_helps) {

@@ -1,4 +1,5 @@
-//! Advice for a network path: simulates cures (changes that may improve TCP) under the same losses and ranks the cures.
+//! Advice for a network path. The module simulates cures (changes that may improve TCP), each under the same random
+//! losses, and ranks the cures.
 //!
 //! * [`candidates`]: cures to try, and the party that deploys each cure.
 //! * `scenarios`: two scenarios for each candidate. In the first, short transfers share the path with the user's flows.
@@ -30,9 +31,8 @@ use lasthop_sim::Stuck;
 use rayon::prelude::*;
 use scenarios::CandidateScenarios;
 
-/// Number of repetitions that are added at a time. The ranking is checked after each addition.
+/// Number of repetitions that are added at a time. After each addition, the certainty of the ranking is checked.
 const BLOCK: usize = 4;
-/// Largest number of repetitions of a candidate.
 const MAX_RUNS: usize = 40;
 /// Limit of the simulation work, in data packets of 1500 bytes over all repetitions. The limit is not in seconds
 /// because the advice would then depend on the speed of the machine.
@@ -50,7 +50,7 @@ pub const TOP: usize = 3;
 pub struct Question {
     /// Ranking criterion.
     pub aim: Aim,
-    /// First seed. `None` selects the scenario's seed.
+    /// Seed of the first repetition. `None` selects the scenario's seed.
     pub seed: Option<u64>,
     /// Sites at which cures may be deployed. An empty list allows all sites.
     pub sites: Vec<DeploymentSite>,
@@ -60,7 +60,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Returns the question that allows all sites and all TCP flows, and uses the scenario's seed.
+    /// Returns the widest scope: all sites, all TCP flows, and the scenario's seed.
     pub const fn general(aim: Aim) -> Question {
         Question { aim, seed: None, sites: Vec::new(), flows: Vec::new() }
     }
@@ -125,7 +125,7 @@ impl LinkDirection {
 /// trace files refer to the folder of this file.
 ///
 /// # Errors
-/// Fails if the scenario is invalid, has no TCP flow, or lacks a flow that the question names.
+/// Fails if the scenario is invalid, has no TCP flow, or lacks a flow that `question.flows` names.
 pub fn advise(
     draft: &Draft,
     name: &str,
@@ -216,7 +216,7 @@ impl CandidateRuns {
 }
 
 /// Runs the given repetitions of all candidates that are not screened out. Returns `false` if the user cancels. Fails
-/// if a run gets stuck.
+/// if a run gets stuck: virtual time no longer advances.
 fn run(
     candidates: &mut [CandidateRuns],
     repetitions: std::ops::Range<usize>,

@@ -254,7 +254,6 @@ fn sites(sites: &[DeploymentSite]) -> String {
     }
 }
 
-/// Largest number of candidates in the short table.
 const MAX_ROWS: usize = 8;
 
 /// Interval of a score for which no interval could be computed, %. The interval includes every possible score.

@@ -1,7 +1,7 @@
 //! Order of the candidates, and whether the order is statistically certain.
 //!
 //! In a repetition, all candidates have the same random losses. The candidates are therefore compared within each
-//! repetition. "Surely" means that the whole 95 % interval supports the statement.
+//! repetition. In this module, "surely" means that the whole 95 % interval supports the statement.
 //!
 //! The order of two adjacent candidates is certain if the 95 % interval of the difference of their scores excludes
 //! zero. The order also counts as certain if the interval lies within ±2 % (indifference zone: Bechhofer, Ann. Math.

@@ -97,7 +97,8 @@ impl Aim {
     }
 }
 
-/// Lower bound of rates (1e-3 kbit/s) and of durations (1e-3 s). The bound keeps the logarithm of a ratio finite.
+/// Lower bound of rates, kbit/s, and of durations, s. The bound keeps the logarithm of a ratio finite, even for a flow
+/// that delivers nothing.
 const LEAST: f64 = 1e-3;
 
 fn goodput(outcome: &Outcome, is_meant: impl Fn(&str) -> bool) -> f64 {

@@ -3,9 +3,9 @@
 //!
 //! The duration of short transfers is a measure of the user's waiting time on any path. The sender's RTT does not
 //! measure the waiting time if a split-connection middlebox is on the path, because the RTT then ends at the middlebox.
-//! Short transfers start one after another, use about 5 % of the bottleneck's rate, and have the candidate's changes.
-//! The neighbour is a copy of the user's first flow without the candidate's changes. No middlebox processes the
-//! neighbour's packets.
+//! The short transfers start one after another and together use about 5 % of the bottleneck's rate. The candidate's
+//! changes apply to the short transfers, too. The neighbour is a copy of the user's first flow without the candidate's
+//! changes. No middlebox processes the neighbour's packets.
 
 use super::PathParameters;
 use super::repetition::RepetitionMeasures;
@@ -19,7 +19,6 @@ const SHARE: f64 = 0.05;
 const SMALLEST: f64 = 10e3;
 /// Size of the largest short transfer, bytes.
 const LARGEST: f64 = 100e3;
-/// Largest number of short transfers in a run.
 const MAX_SHORT_TRANSFERS: f64 = 40.0;
 /// Share of a run, at its start, in which no short transfer starts.
 const BEFORE: f64 = 0.1;
@@ -76,7 +75,7 @@ impl CandidateScenarios {
         sources.next().map_or("", |source| source.congestion.info.name)
     }
 
-    /// Runs one repetition of both scenarios. Fails if a run gets stuck.
+    /// Runs one repetition of both scenarios. Fails if a run gets stuck: virtual time no longer advances.
     pub(super) fn run(&self, seed: u64) -> Result<RepetitionMeasures, Stuck> {
         let observation = Observation { probes: true, ..Observation::default() };
         let (mut short, samples, _) = run_observed(&self.beside_short, seed, observation);

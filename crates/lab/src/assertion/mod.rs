@@ -1,9 +1,9 @@
 //! Assertions on a run, such as `goodput > 5 Mbit/s` and `p95(rtt) < 100 ms`. The whole 95 % interval is compared with
 //! the bound.
 //!
-//! An assertion holds if the interval lies on the required side of the bound. An assertion fails if the interval lies
-//! on the wrong side. Otherwise the assertion is open. If nothing in the scenario is random, a single value is compared
-//! instead of an interval.
+//! An assertion holds if the whole interval lies on the required side of the bound. An assertion fails if the whole
+//! interval lies on the wrong side. Otherwise the assertion is open, and more repetitions are needed. If nothing in the
+//! scenario is random, a single value is compared instead of an interval.
 //!
 //! * [`Bound`]: the parsed bound, and its comparison with measurements.
 //! * `quantile`: percentiles of RTTs, queueing delays and completion times.

@@ -1,4 +1,4 @@
-//! Number of instructions per data packet, compared with a stored table of earlier counts.
+//! Number of executed instructions per data packet, compared with a stored table of earlier counts.
 
 use super::BenchCase;
 use serde::{Deserialize, Serialize};

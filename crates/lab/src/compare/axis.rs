@@ -3,12 +3,11 @@
 use super::{Amounts, ComparedCase};
 use lasthop_base::quantity;
 
-/// Largest number of curves in a figure.
 pub(super) const MAX_CURVES: usize = 8;
 /// Smallest ratio of the largest value to the smallest value for which a numeric axis is logarithmic.
 const LOG_FROM: f64 = 30.0;
 
-/// Positions of the compared cases in a figure: the x axis, and the curves.
+/// Arrangement of the compared cases in a figure: the x axis, and the curves.
 pub(super) struct Axis {
     /// Index of the key on the x axis.
     pub key: usize,

@@ -1,5 +1,5 @@
-//! Baseline of each compared case. A baseline is one of the compared cases. A baseline has fixed values at some keys,
-//! and the compared case's own values at the remaining keys.
+//! Baseline of each compared case: the case from which differences are computed. The baseline has fixed values at some
+//! of the varied keys. At the remaining keys, the baseline has the same values as the compared case.
 
 use super::axis::Axis;
 use super::{ComparedCase, Variation};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
     /// Keys whose value the baseline fixes: index of the varied key, and the fixed value. At the remaining keys, the
-    /// baseline has the compared case's own value.
+    /// baseline has the same value as the compared case.
     fixed: Vec<(usize, String)>,
     /// Index of each case's baseline.
     bases: Vec<usize>,
@@ -26,8 +26,9 @@ pub struct BaselineProblem {
 }
 
 impl Baseline {
-    /// Returns the default baseline. The key on the x axis of the figures keeps the compared case's value. All
-    /// remaining keys are fixed at their first value. If only one key varies, the first case is the baseline.
+    /// Returns the default baseline. At the key on the x axis of the figures, the baseline has the same value as the
+    /// compared case. At each remaining key, the baseline has the key's first value. If only one key varies, the first
+    /// case is the baseline of all cases.
     pub(super) fn of(paths: &[String], cases: &[ComparedCase]) -> Baseline {
         let kept = if paths.len() > 1 { Some(Axis::of(paths, cases).key) } else { None };
         let Some(first) = cases.first() else { return Baseline { fixed: Vec::new(), bases: Vec::new() } };
@@ -74,7 +75,6 @@ impl Baseline {
         &self.bases
     }
 
-    /// Whether the baseline fixes the value of this key.
     pub(super) fn is_fixed(&self, key: usize) -> bool {
         self.fixed.iter().any(|(fixed, _)| *fixed == key)
     }

@@ -30,7 +30,6 @@ impl From<Observations> for FirstRunRecord {
 pub const MAX_CASES: usize = 8;
 /// Largest number of flows that have figures in the report.
 const MAX_FLOWS: usize = 4;
-/// Largest number of queue figures in the report.
 const MAX_QUEUES: usize = 4;
 
 impl Comparison {

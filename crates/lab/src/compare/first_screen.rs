@@ -49,8 +49,9 @@ impl Comparison {
         })
     }
 
-    /// Returns the classes of flows that get one curve each, or an empty list if all flows share a curve. Classes get
-    /// curves if every case has the same classes, at least two, and at least one class has several flows.
+    /// Returns the classes of flows (all replicas of a flow) that get one curve each. Returns an empty list if all
+    /// flows share one curve. Classes get curves if all cases have the same 2 to `MAX_CURVES` classes, and at least one
+    /// class has several flows.
     fn drawn_classes(&self, quantity: Quantity) -> Vec<&str> {
         fn of(case: &ComparedCase) -> Vec<&str> {
             let mut classes: Vec<&str> =

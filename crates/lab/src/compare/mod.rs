@@ -130,7 +130,7 @@ impl Comparison {
     }
 
     /// Sets the baseline to the values of `against`, one value for each named key. At the remaining keys, the baseline
-    /// has the compared case's own value. Fails if a key does not vary or if no case has the requested value.
+    /// has the same value as the compared case. Fails if a key does not vary or if no case has the requested value.
     pub fn set_baseline(&mut self, against: &[Variation]) -> Result<(), BaselineProblem> {
         self.baseline = Baseline::against(&self.paths, &self.cases, against)?;
         Ok(())
@@ -175,14 +175,14 @@ impl Comparison {
         self.outcomes[case].push(outcome);
     }
 
-    /// Discards repetitions that are missing in some case. Returns the number of remaining repetitions.
+    /// Discards each repetition that did not finish in all cases. Returns the number of remaining repetitions.
     pub fn truncate_to_complete(&mut self) -> usize {
         let whole = self.outcomes.last().map_or(0, Vec::len);
         self.outcomes.iter_mut().for_each(|outcomes| outcomes.truncate(whole));
         whole
     }
 
-    /// Keeps only the first repetition if no case is random, because all repetitions are then equal.
+    /// Keeps only the first repetition if no case has randomness, because all repetitions are then equal.
     pub fn truncate_to_independent(&mut self, determinism: &Determinism) {
         for outcomes in &mut self.outcomes {
             outcomes.truncate(determinism.independent(outcomes).len());
@@ -248,7 +248,7 @@ impl Comparison {
 
 struct CaseDifference {
     mean: Option<Estimate>,
-    /// Mean of the differences from the baseline case in each repetition.
+    /// Difference from the baseline case in each repetition, averaged over the repetitions.
     difference: Option<Estimate>,
     /// Change of the mean relative to the baseline case, %. `None` if the mean of the baseline case is zero.
     percent: Option<PercentChange>,

@@ -12,8 +12,8 @@ impl Comparison {
         line(self.paths.iter().map(String::as_str).chain(["flow", "run", "seed"]).chain(names))
     }
 
-    /// Returns one row for each flow of a repetition. The varied values are the first columns. `run` is the number of
-    /// the repetition, from 1. Numbers of all flows together appear in each row.
+    /// Returns one row for each flow of a repetition. The values of the varied keys are the first columns. `run` is the
+    /// number of the repetition, from 1. A number of all flows together, such as fairness, is repeated in each row.
     pub fn rows(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let quantities = self.quantities();
         let row = |flow: &FlowOutcome| {
@@ -34,8 +34,9 @@ impl Comparison {
         line(self.paths.iter().map(String::as_str).chain(columns))
     }
 
-    /// Returns one row for each flow and number of a repetition: varied values, flow, repetition, seed, name and value
-    /// of the number. An undefined number has no row. For a number of all flows together, the column `flow` is empty.
+    /// Returns one row for each flow and each metric of a repetition: values of the varied keys, flow, repetition,
+    /// seed, metric and value. An undefined metric has no row. For a metric of all flows together, such as fairness,
+    /// the column `flow` is empty.
     pub fn samples(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let case = &self.cases[case];
         let row = |quantity: Quantity, flow: &str, value: Option<f64>| {
@@ -59,14 +60,15 @@ impl Comparison {
         distribution::header(&self.paths.iter().map(String::as_str).collect::<Vec<&str>>())
     }
 
-    /// Returns one row for each transfer and each request of a repetition. The varied values are the first columns.
+    /// Returns one row for each transfer and each request of a repetition. The values of the varied keys are the first
+    /// columns.
     pub fn completions_rows(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let values: Vec<&str> = self.cases[case].values.iter().map(String::as_str).collect();
         distribution::rows(&values, run, outcome)
     }
 
-    /// Returns the numbers in the columns of rows: the numbers that the user has chosen, by default all metrics of a
-    /// flow.
+    /// Returns the metrics that become columns: the metrics that the user has chosen, or all metrics of flows if the
+    /// user has chosen none.
     fn quantities(&self) -> Vec<Quantity> {
         if self.chosen.is_empty() {
             Quantity::all().filter(|quantity| matches!(quantity, Quantity::OfFlow(_))).collect()

@@ -17,7 +17,7 @@ const MAX_FLOWS: usize = 4;
 /// over all flows.
 const MAX_CLASSES: usize = 8;
 
-/// Subject of a table row: a number of one flow, of one class, or of all flows.
+/// Subject of table rows: a metric, and the flow, class or set of all flows to which the metric belongs.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     quantity: Quantity,
@@ -42,15 +42,15 @@ impl Subject<'_> {
 }
 
 impl Comparison {
-    /// Returns a table with one row for each number and case. The user may choose the numbers. The defaults are the
-    /// goodput of each flow and the numbers of all flows together. For every other metric that differs between cases, the
-    /// default table shows the mean over the flows.
+    /// Returns a table with one row for each metric and case. The user may choose the metrics. The default table shows
+    /// the goodput of each flow and the metrics of all flows together, such as fairness. For every other metric that
+    /// differs between cases, the default table shows the mean over the flows.
     pub fn table(&self) -> Table {
         self.table_of(&self.subjects())
     }
 
-    /// Returns a shorter table than [`Comparison::table`]. If the user has not chosen numbers, the table is limited to
-    /// the most important metrics. Also returns the number of omitted subjects.
+    /// Returns a shorter table than [`Comparison::table`]. If the user has not chosen metrics, the table is limited to
+    /// the most important metrics. Also returns the number of omitted metrics.
     pub fn glance(&self) -> (Table, usize) {
         let mut subjects = self.subjects();
         if !self.chosen.is_empty() {
@@ -119,8 +119,8 @@ impl Comparison {
         subjects
     }
 
-    /// Returns the chosen numbers of a flow or class. The defaults are goodput and every metric that differs
-    /// between cases.
+    /// Returns the table rows of a flow or class: the metrics that the user has chosen. The defaults are goodput and
+    /// every metric that differs between cases.
     fn subjects_of<'a>(&'a self, flow: &'a str) -> Vec<Subject<'a>> {
         let of = |quantity: Quantity| Subject { quantity, flow: Some(flow) };
         if !self.chosen.is_empty() {
@@ -136,9 +136,9 @@ impl Comparison {
         [goodput].into_iter().chain(others).collect()
     }
 
-    /// Returns the names of the flows of all cases, in the order of the cases. If the flows are more than `MAX_FLOWS`,
-    /// returns the names of the classes instead. If only one class exists, or more than `MAX_CLASSES`, returns an empty
-    /// list.
+    /// Returns the names of the flows of all cases, in the order of the cases. If the number of flows exceeds
+    /// `MAX_FLOWS`, returns the names of the classes instead. If only one class or more than `MAX_CLASSES` classes
+    /// exist, returns an empty list.
     fn flow_names(&self) -> Vec<&str> {
         let flows = || self.cases.iter().flat_map(|case| &case.scenario.flows).map(|flow| flow.name.as_str());
         let names = distinct(flows(), MAX_FLOWS);
@@ -159,7 +159,7 @@ impl Comparison {
         self.cells(subject.quantity.name(), subject, case, shown)
     }
 
-    /// Returns the cells of a row: name, label of the flow, values of the case, and three numbers.
+    /// Returns the cells of a row: name of the metric, label of the flow, values of the varied keys, and three numbers.
     pub(super) fn cells(
         &self,
         name: &str,

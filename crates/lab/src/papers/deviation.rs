@@ -1,4 +1,5 @@
-//! Recorded contradictions and gaps of a paper. Each record has a quote, our choice, and the reason for the choice.
+//! Contradictions and gaps of a paper, recorded in `deviations.toml`. Each record has a quote, our choice, and the
+//! reason for the choice.
 
 use serde::Deserialize;
 

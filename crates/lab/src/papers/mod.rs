@@ -45,7 +45,7 @@ impl Paper {
         &self.study.file.summary
     }
 
-    /// Returns the CPU time of the reproduction.
+    /// Returns the CPU time of the reproduction on the reference machine.
     pub fn effort(&self) -> CpuTime {
         self.study.file.effort
     }

@@ -5,7 +5,6 @@ use crate::overview::{Distance, Forest, ForestRow};
 use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 
-/// Largest number of rows that are drawn.
 const MAX_ROWS: usize = 40;
 /// Largest distance from the centre that is drawn to scale, in units of the accepted margin.
 const FARTHEST: f64 = 4.0;

@@ -33,8 +33,8 @@ pub fn html(sequence: &Sequence, anchor: &str) -> String {
     )
 }
 
-/// Returns the plot of the first run's first view. If a second run is drawn in the same plot, only its sent segments
-/// are drawn.
+/// Returns the plot of the first run's first view. In a comparison, the plot also shows the sent segments of the second
+/// run.
 fn static_plot(sequence: &Sequence) -> Figure {
     let Some((first, others)) = sequence.runs.split_first() else { return Figure::default() };
     let mut figure = first.segments.figure(&sequence.title);

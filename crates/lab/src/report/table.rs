@@ -97,11 +97,12 @@ enum ColumnKind {
     Mixed,
 }
 
-/// Largest number of columns for which the style sheet has classes of column kinds.
+/// Number of columns for which the style sheet has a class for each kind: `n1` to `n16` for numbers, `w1` to `w16` for
+/// words.
 const MAX_KINDS: usize = 16;
 /// Largest number of characters of a short word. A short word is never wrapped.
 const SHORT: usize = 20;
-/// Largest number of characters of a text that is not a long note.
+/// Largest number of characters of a text without the class `note`. A longer text is a note, which wraps.
 const MIDDLING: usize = 40;
 
 fn kinds(table: &Table) -> Vec<ColumnKind> {

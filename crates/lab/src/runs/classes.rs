@@ -12,7 +12,7 @@ use crate::repeat::estimate_by;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 use serde_json::{Map, Value, json};
 
-/// Default numbers in the columns of a table of classes.
+/// Metrics that are the columns of a table of classes by default.
 const COLUMNS: [&str; 5] =
     ["total_goodput_kbps", "goodput_kbps", "fairness", "mean_rtt_ms", "retransmissions"];
 
@@ -25,8 +25,8 @@ pub struct Class {
     pub flows: Vec<usize>,
 }
 
-/// Returns the name of a flow's class: the flow's name without the number of the replica. Names in a scenario have no
-/// dots.
+/// Returns the name of a flow's class: the flow's name without the number of the replica (`web.3` becomes `web`). Only
+/// replicas have a dot in the name.
 pub fn class_of(flow: &str) -> &str {
     match flow.rsplit_once('.') {
         Some((class, number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => class,
@@ -66,8 +66,8 @@ impl Class {
         self.flows.iter().filter_map(|flow| outcome.flows.get(*flow))
     }
 
-    /// Returns the value of a quantity for the class. A metric of flows is averaged over the class's flows. A number of
-    /// all flows together covers only the class's flows.
+    /// Returns the value of a quantity for the class. A metric of single flows is averaged over the class's flows. A
+    /// metric of several flows together, such as fairness, is computed from the class's flows alone.
     pub fn value(&self, outcome: &Outcome, quantity: Quantity) -> Option<f64> {
         match quantity {
             Quantity::OfFlow(metric) => measure::mean(self.of_outcome(outcome).filter_map(metric.of)),
@@ -83,8 +83,8 @@ impl Class {
     }
 }
 
-/// Returns the classes for the table of classes. The list is empty if no class has several flows, or if only one class
-/// exists.
+/// Returns the classes that the table of classes shows. The list is empty if no class has several flows, or if only one
+/// class exists.
 fn shown(outcomes: &[Outcome]) -> Vec<Class> {
     let classes = outcomes.first().map(Class::all).unwrap_or_default();
     let is_useful = classes.len() > 1 && classes.iter().any(|class| class.flows.len() > 1);
@@ -129,8 +129,9 @@ pub fn table(outcomes: &[Outcome], chosen: &[Quantity]) -> Option<Table> {
     Some(Table { caption: String::new(), columns, rows })
 }
 
-/// Returns JSON objects of the classes with several flows, or of all classes if `with_single`. An object has the fields
-/// of a flow's object, as means over the class's flows, and the numbers of the class's flows together.
+/// Returns JSON objects of the classes with several flows, or of all classes if `with_single` is true. An object has
+/// the fields of a flow's object, as means over the class's flows. In addition, the object has the metrics of the
+/// class's flows together, such as fairness.
 pub fn objects(outcomes: &[Outcome], chosen: &[Quantity], with_single: bool) -> Vec<Value> {
     let classes = outcomes.first().map(Class::all).unwrap_or_default();
     let classes = classes.iter().filter(|class| with_single || class.flows.len() > 1);
@@ -172,8 +173,8 @@ pub fn header() -> String {
     csv::line(["class", "flows", "run", "seed"].into_iter().chain(names))
 }
 
-/// Returns one CSV row for each class of a repetition: the numbers of the class's flows together, then the means over
-/// these flows.
+/// Returns one CSV row for each class of a repetition: first the metrics of the class's flows together, such as
+/// fairness, then the means over these flows.
 pub fn rows(run: usize, outcome: &Outcome) -> String {
     let row = |class: &Class| {
         let place =
@@ -207,9 +208,9 @@ mod tests {
         assert!(is_named("many.2", "many") && is_named("many.2", "many.2") && !is_named("many.2", "many.1"));
     }
 
-    /// The total of a class is computed from the sum of its flows' delivered bytes. The mean is the mean of the flows'
-    /// goodputs. The fairness is close to Jain's index of these goodputs, because the lifetimes of the flows differ
-    /// only by their start times.
+    /// The total goodput of a class is computed from the sum of the bytes that its flows deliver. The mean goodput is
+    /// the mean of the flows' goodputs. The fairness is close to Jain's index of these goodputs, because the lifetimes
+    /// of the flows differ only by their start times.
     #[test]
     fn a_class_adds_and_averages_its_flows() {
         let outcomes = outcomes();

@@ -1,14 +1,14 @@
-//! Virtual time of runs in progress, and a request to end these runs early.
+//! Virtual time of runs in progress, and a flag that requests the early end of these runs.
 
 use lasthop_base::Duration;
 use lasthop_sim::SteppedRun;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Number of events that a run simulates between two checks of `stop`. The simulation of these events takes a few
-/// milliseconds.
+/// Number of events that a run simulates between two checks of the flag `stop`. The simulation of these events takes a
+/// few milliseconds.
 const EVENTS_PER_STEP: usize = 20_000;
 
-/// Virtual time that runs on several threads have simulated, and the request to end the runs early.
+/// Virtual time that runs on several threads have simulated, and a flag that requests the early end of the runs.
 #[derive(Default, Debug)]
 pub struct VirtualClock {
     simulated_us: AtomicU64,
@@ -32,7 +32,8 @@ impl VirtualClock {
         self.total_s
     }
 
-    /// Requests that runs in progress end early. The results of such a run cover the time that the run has simulated.
+    /// Requests that runs in progress end early. The results of a run that ends early cover the virtual time up to its
+    /// end.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }

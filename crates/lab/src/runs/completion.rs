@@ -22,14 +22,15 @@ pub struct Completion {
     pub completed: usize,
     /// Number of transfers.
     pub transfers: usize,
-    /// Times by which 50 %, 95 % and 99 % of the transfers are complete, s. The times are product-limit estimates
-    /// (Kaplan and Meier, J. Am. Stat. Assoc. 53, 1958). An estimate is the nearest-rank percentile if no transfer was
-    /// cut off before this time. `None` if a smaller share of the transfers completed during the observation.
+    /// Median, 95th and 99th percentile of the completion times, s. The percentiles are product-limit estimates (Kaplan
+    /// and Meier, J. Am. Stat. Assoc. 53, 1958). An estimate equals the nearest-rank percentile if no transfer was cut
+    /// off before the estimated time. `None` if too few transfers completed during the observation.
     pub quantiles: [Option<f64>; 3],
     /// Pairs: a time, s, and the share of transfers that are complete by that time (0 to 1). The list has at most
     /// [`distribution::POINTS`] pairs.
     pub distribution: Vec<[f64; 2]>,
-    /// Longest time for which a transfer was observed, s. If a quantile is `None`, the true quantile exceeds this time.
+    /// Longest time for which any transfer was observed, s. If a quantile is `None`, the true quantile exceeds this
+    /// time.
     pub max_follow_up_s: f64,
     /// Completions for each size class. The list is empty if all transfers have similar sizes.
     pub sizes: Vec<SizeClass>,
@@ -107,7 +108,7 @@ impl Completion {
     }
 
     /// Returns the names of the table rows with quantiles, each with the quantile as text: `12.3`, or `> 60` if the
-    /// quantile is unknown.
+    /// quantile is unknown. The number after `>` is the longest time for which any transfer was observed.
     pub fn rows(&self) -> [(&'static str, String); 3] {
         [0, 1, 2].map(|at| {
             let shown = match self.quantiles[at] {
@@ -132,7 +133,6 @@ impl Completion {
         }
     }
 
-    /// Adds the counts and the quantiles to a JSON object.
     pub(super) fn insert_quantiles(&self, object: &mut Map<String, Value>) {
         object.insert("completed".into(), json!(self.completed));
         object.insert("transfers".into(), json!(self.transfers));

@@ -39,7 +39,7 @@ pub fn number(value: Option<f64>) -> String {
     value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// Returns the header of [`rows`]. `before` lists additional leading columns.
+/// Returns the header line of [`rows`]. `before` lists additional leading columns.
 pub fn header(before: &[&str]) -> String {
     line(
         before

@@ -8,9 +8,9 @@ use super::sizes::NamedTransfers;
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::Outcome;
 
-/// Largest number of curves in a figure.
 const MAX_CURVES: usize = 8;
-/// Largest number of points of a curve in JSON. The points are at equal steps of the share.
+/// Largest number of points of a curve in JSON. A curve with more points is thinned to one point for each hundredth of
+/// the share.
 pub const POINTS: usize = 100;
 /// Smallest ratio of the largest to the smallest time for which the time axis is logarithmic.
 const LOG_AXIS_RATIO: f64 = 30.0;

@@ -11,7 +11,6 @@ use lasthop_wire::LossReason;
 
 /// Largest number of flows that have figures of windows and RTTs.
 const MAX_FLOWS: usize = 4;
-/// Largest number of curves in a figure.
 const MAX_CURVES: usize = 8;
 
 /// Returns the report. The first screen shows goodput and queues. Means over all repetitions follow, then figures of
@@ -62,8 +61,8 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     }
 }
 
-/// Returns the figures of a flow's congestion window, RTT and bytes in flight. Each figure has one curve or several,
-/// one for each run in `flow_series`.
+/// Returns the figures of a flow's congestion window, RTT and bytes in flight. Each figure has one curve for each run
+/// in `flow_series`.
 pub(crate) fn of_flow(number: usize, flow: &str, flow_series: &[FlowSeries]) -> [Figure; 3] {
     [
         time_series::window(flow_series),
@@ -130,7 +129,8 @@ pub(super) fn goodput(scenario: &Scenario, samples: &[FlowSample]) -> Figure {
     time_series::goodput(&amounts, time_series::averaged_s(scenario.duration.as_secs()))
 }
 
-/// Returns the sum of the cumulative bytes of several flows. The flows must be sampled at the same instants.
+/// Returns the cumulative bytes of several flows together, at each sampling time. The flows must be sampled at the same
+/// times.
 pub(crate) fn together<'a>(flows: impl Iterator<Item = &'a Vec<(f64, u64)>>) -> Vec<(f64, u64)> {
     let mut total: Vec<(f64, u64)> = Vec::new();
     for amounts in flows {

@@ -16,7 +16,6 @@ const FIRST: &[(&str, &str)] = &[
     ("seed", "seed of the repetition; equal seeds give equal losses"),
 ];
 
-/// Fields of JSON objects, each with its meaning.
 const OBJECTS: &[(&str, &str)] = &[
     ("flow", "name of the flow; null for all flows together"),
     ("class", "name of a class: the replicas of [flow.NAME] together"),
@@ -45,7 +44,7 @@ const OBJECTS: &[(&str, &str)] = &[
     ("difference_percent", "compare, metric: difference in per cent of the baseline"),
 ];
 
-/// Columns of samples: the first two columns of each row, then the columns of each link direction.
+/// Columns of samples: the first two columns of each row, then the columns that exist once for each link direction.
 const SAMPLES: &[(&str, &str)] = &[
     ("time_s", "virtual time, s"),
     ("flow", "name of the flow"),

@@ -11,7 +11,7 @@ use crate::stats::Estimate;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 
-/// Returns the first screen of a run. `outcomes` are the independent repetitions.
+/// Returns the first screen of a run. `outcomes` holds the results of the independent repetitions.
 pub(super) fn of(scenario: &Scenario, runs: &Runs, outcomes: &[Outcome]) -> FirstScreen {
     FirstScreen {
         sentence: Glance::of(scenario, outcomes).sentence,

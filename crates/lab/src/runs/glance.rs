@@ -14,7 +14,6 @@ use crate::runs::measure;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, Outcome};
 
-/// Largest number of metrics in the table.
 const MAX_ROWS: usize = 10;
 
 /// Metrics of the first screen, in the order of importance. A run shows the metrics that are not zero. A comparison

@@ -1,4 +1,5 @@
-//! Lines that state the limits of each flow's rate, and a hint about long queues.
+//! Lines that state what limits the rate of each flow (cwnd, receive window or application), and a hint about long
+//! queues.
 
 use super::measure;
 use super::number::plain;
@@ -9,7 +10,7 @@ use lasthop_sim::{FlowOutcome, Outcome};
 /// Largest number of TCP flows for which each flow has a line. With more TCP flows, one line shows the mean over all
 /// TCP flows.
 const MAX_LINES: usize = 4;
-/// Smallest ratio of the mean RTT to the smallest RTT for which the hint about long queues is given.
+/// Smallest ratio of the mean RTT to the smallest RTT at which the hint about long queues is printed.
 const BLOATED: f64 = 5.0;
 /// Smallest share of time that a line shows, %. Limits with a smaller share are omitted.
 const SHOWN: f64 = 0.5;
@@ -34,8 +35,8 @@ pub fn hint(scenario: &Scenario, outcomes: &[Outcome]) -> Option<String> {
     tcp_flows(scenario).find_map(|(index, flow)| queue_hint(outcomes, index, flow))
 }
 
-/// Returns the name of the limit that applies for the longest time, and its share of the time, %. Shares are means over
-/// all TCP flows.
+/// Returns the name of the limit (cwnd, receive window or application) that applies for the longest time, and its share
+/// of the time, %. Shares are means over all TCP flows.
 pub fn longest(scenario: &Scenario, outcomes: &[Outcome]) -> Option<(&'static str, f64)> {
     let share = |of: FlowValue| {
         measure::mean(tcp_flows(scenario).filter_map(|(index, _)| mean(outcomes, index, of))).unwrap_or(0.0)

@@ -3,8 +3,9 @@
 use super::classes;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 
-/// Returns the payload delivered by all flows divided by the run's duration, kbit/s. The goodput of a single flow
-/// covers only the flow's lifetime. The sum of such goodputs may therefore exceed the rates of the links.
+/// Returns the payload delivered by all flows divided by the run's duration, kbit/s. The sum of the flows' goodputs may
+/// be larger than this value and than the rates of the links. The reason is that the goodput of a single flow covers
+/// only the flow's lifetime.
 pub fn total_goodput_kbps(outcome: &Outcome) -> Option<f64> {
     total_goodput_of(outcome.flows.iter(), outcome.duration_s)
 }
@@ -59,9 +60,10 @@ pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     }
 }
 
-/// Returns the mean completion time of finite transfers, s. The transfers are those of all flows, or of the flow or
-/// class `flow`. A transfer's time counts at most up to the end of its run. If `other` can observe the same transfer
-/// only for a shorter time, the shorter time is the limit. The time of a request is limited only by the end of its run.
+/// Returns the restricted mean of the completion times of finite transfers, s. The transfers are those of all flows, or
+/// of the flow or class `flow`. An unfinished transfer counts with its time up to the end of the run. A transfer counts
+/// at most with the time for which `other`, the run with which `outcome` is compared, can observe the same transfer.
+/// This second limit does not apply to requests.
 pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
     let times = outcome
         .flows

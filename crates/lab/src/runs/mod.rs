@@ -1,4 +1,4 @@
-//! Repetitions of one scenario, and output of the results.
+//! Repetitions of one scenario, and output of their results.
 //!
 //! * [`begin`]: runs all repetitions, and observes the first repetition over time.
 //! * [`clock`]: virtual time of runs in progress.
@@ -117,8 +117,8 @@ impl Repetition {
     }
 }
 
-/// Starts `runs` repetitions (at least one) on `threads` threads (`None`: one thread for each core). Only the first
-/// repetition is observed as `observation` requests. Link delays are measured in every repetition.
+/// Starts `runs` repetitions (at least one) on `threads` threads (`None`: one thread for each core). `observation`
+/// selects the data to record in the first repetition. Link delays are measured in every repetition.
 ///
 /// # Errors
 /// Fails if the system provides no thread.

@@ -31,8 +31,8 @@ pub fn change(change: &PercentChange) -> String {
         let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
         if is_zero || text.starts_with('-') { text } else { format!("+{text}") }
     };
-    // If the change has an interval, the half width of the interval gets two significant digits, and the change gets as
-    // many decimals. Without an interval, the change has three significant digits.
+    // If the change has an interval, the half width of the interval gets two significant digits, and the change gets
+    // the same number of decimals. Without an interval, the change has three significant digits.
     let (half, digits) = match change.ci95 {
         Some([low, high]) if high - low > 1e-9 => ((high - low) / 2.0, 1),
         _ => (change.percent.abs(), 2),

@@ -6,13 +6,13 @@ use lasthop_engine::Observer;
 use lasthop_scenario::Scenario;
 use std::any::Any;
 
-/// Largest number of segments and ACKs in a report. These take about 0.4 MB.
+/// Largest number of segments and ACKs in a report. At this number, the data takes about 0.4 MB.
 const MAX_POINTS: usize = 50_000;
 /// Largest number of flows of one run that have a time-sequence graph.
 const MAX_FLOWS: usize = 4;
 
-/// Returns observers that record the segments of a run's first TCP flows, at most `flows`. The report shows `runs`
-/// runs, which share the limit of recorded segments.
+/// Returns observers that record the segments of a run's first TCP flows, at most `flows` of them. The report shows
+/// `runs` runs. The largest number of recorded segments is divided equally among these runs.
 pub fn recorders(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn Observer>> {
     let shown = shown(scenario, flows);
     let most = MAX_POINTS / (shown.len() * runs).max(1);

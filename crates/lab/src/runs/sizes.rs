@@ -8,9 +8,8 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{Outcome, TransferOutcome};
 use serde_json::{Map, Value, json};
 
-/// Bounds between the size classes, bytes. A transfer of exactly this size belongs to the class above the bound.
+/// Bounds between the size classes, bytes. A transfer whose size equals a bound belongs to the class above the bound.
 const BOUNDS: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
-/// Names of the size classes.
 const LABELS: [&str; 5] = ["< 10 KB", "10-100 KB", "0.1-1 MB", "1-10 MB", ">= 10 MB"];
 
 /// Transfers of similar size.
@@ -20,7 +19,8 @@ pub struct SizeClass {
     place: usize,
     /// Completion times, s.
     pub times: Completion,
-    /// Distribution of the slowdowns. The samples of this distribution are slowdowns instead of completion times.
+    /// Distribution of the slowdowns. The field has the type of a distribution of times, but its values are slowdowns,
+    /// which have no unit.
     pub slowdowns: Completion,
 }
 
@@ -76,7 +76,6 @@ impl SizeClass {
     }
 }
 
-/// Returns the position of this size's class among all classes.
 fn place_of(bytes: u64) -> usize {
     BOUNDS.iter().filter(|bound| **bound <= bytes).count()
 }
@@ -169,7 +168,8 @@ mod tests {
     }
 
     /// A transfer whose size equals a bound belongs to the upper class. The median of ten transfers of 1 s to 10 s is 5
-    /// s. On a path with an idle time of 0.5 s, the slowdown of these transfers is twice their time in seconds.
+    /// s. Each transfer would take 0.5 s on an idle path. The slowdown is therefore twice the completion time in
+    /// seconds.
     #[test]
     fn sizes_have_classes() {
         let mut transfers: Vec<TransferOutcome> =

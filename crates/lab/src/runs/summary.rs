@@ -35,7 +35,6 @@ pub(super) struct Rows<'a> {
 /// Row of a table: a metric, with one cell for each group of flows.
 pub(super) struct Row {
     pub(super) name: &'static str,
-    /// One cell for each group.
     cells: Vec<Cell>,
     doc: &'static str,
     pub(super) is_zero: bool,
@@ -91,7 +90,6 @@ impl<'a> Rows<'a> {
         AGGREGATE_METRICS.iter().map(|metric| self.aggregate(metric)).collect()
     }
 
-    /// Returns the row of one number of all flows together.
     pub(super) fn aggregate(&self, (name, of, doc): &'static AggregateMetric) -> Row {
         let mut row = Row::of(name, &[estimate_by(self.outcomes, of)], doc);
         row.cells.resize(self.groups.len(), Cell::Text(String::new()));
@@ -129,8 +127,8 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Row> {
 }
 
 /// Returns one JSON object for each flow, and one for each class with several flows. If the outcomes have several
-/// flows, the last object covers all flows together, and its `flow` is null. The objects hold the `chosen` numbers, or
-/// all numbers if `chosen` is empty. The iterator is lazy because the objects need much memory.
+/// flows, the last object covers all flows together, and its `flow` is null. The objects hold the `chosen` metrics, or
+/// all metrics if `chosen` is empty. The iterator is lazy because the objects need much memory.
 pub fn objects(outcomes: &[Outcome], chosen: &[Quantity]) -> impl Iterator<Item = Value> {
     let flows = outcomes.first().map_or(0, |first| first.flows.len());
     let together = (flows > 1).then_some(flows).into_iter();

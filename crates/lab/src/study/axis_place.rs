@@ -1,13 +1,13 @@
-//! Positions on an axis ("places"). A place is the axis value at which a curve is largest, or the first axis value from
-//! which on a difference is positive. The position is computed from the means over all repetitions. The interval of the
+//! Positions on an axis ("places"). A place is the axis value at which a curve is largest, or the axis value from which
+//! on a difference stays positive. The position is computed from the means over all repetitions. The interval of the
 //! position comes from a bootstrap over repetitions (Efron, Ann. Stat. 7(1), 1979).
 
 use super::measure::Measurement;
 use crate::stats::Estimate;
 use lasthop_base::Stream;
 
-/// Function that searches for a position. The argument holds the mean at each axis value. The result is the index of
-/// the position, or `None` if no position is found.
+/// Function that searches for a position on an axis. The argument holds the mean at each axis value. The result is the
+/// index of an axis value, or `None` if no position is found.
 pub type PlaceSearch = fn(&[Option<f64>]) -> Option<usize>;
 
 /// Returns the index of the largest mean.
@@ -23,16 +23,15 @@ pub fn crossing(means: &[Option<f64>]) -> Option<usize> {
     (first < means.len()).then_some(first)
 }
 
-/// Number of bootstrap draws.
 const DRAWS: usize = 1000;
 /// Number of bootstrap draws that lie outside the interval at each end: 2.5 % of all draws.
 const OUTSIDE: usize = DRAWS / 40;
 /// Smallest number of repetitions for an interval. With fewer repetitions, the bootstrap draws are too similar.
 const FEWEST: usize = 4;
 
-/// Returns the index of the position among the axis values, and an estimate of the position with its interval. If no
-/// position is found, the estimate is one step after the last axis value. `along` holds one measurement for each axis
-/// value. All measurements come from the same repetitions.
+/// Searches for a position on the axis with these `values`. Returns the index of the position among the values, and an
+/// estimate of the position with its interval. If no position is found, the estimate is one step after the last axis
+/// value. `along` holds one measurement for each axis value. All measurements come from the same repetitions.
 pub fn found(
     values: &[f64],
     along: &[Measurement],

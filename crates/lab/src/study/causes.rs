@@ -1,9 +1,9 @@
-//! Causes of the rows that differ from the paper, read from `causes.toml`. A cause may have a command that demonstrates
-//! the cause.
+//! Causes of the rows (published numbers and claims) whose result differs from the paper, read from `causes.toml`. A
+//! cause may have a command that demonstrates the cause.
 //!
 //! Every row with the verdict `differs` or `shape` gets a cause: the first entry of `causes.toml` that matches the row.
-//! If no entry matches, the cause is computed: it lists the answers to open questions under which the row agrees. If
-//! the row agrees under no answer, the cause is `open`.
+//! If no entry matches, the program computes the cause, which lists the answers to the paper's open questions under
+//! which the row agrees. If the row agrees under no answer, the cause is `open`.
 
 use super::readings::{ReadingResults, matching_row};
 use super::reproduce::AnswerRun;
@@ -69,8 +69,8 @@ impl fmt::Display for CauseKind {
 #[serde(deny_unknown_fields)]
 pub struct Cause {
     rows: Spanned<Selector>,
-    /// Readings to which the cause applies: `default`, the name of a reading, or `question: answer`. `None` means all
-    /// readings.
+    /// Readings (sets of answers to open questions) to which the cause applies: `default`, the name of a reading, or a
+    /// single answer in the form `question: answer`. `None` means all readings.
     reading: Option<Spanned<Texts>>,
     kind: CauseKind,
     cause: Spanned<String>,
@@ -247,8 +247,8 @@ fn computed(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> Cause
     }
 }
 
-/// Returns the cause of a row that was measured under an answer. If the same row has a cause in the default reading,
-/// that cause is returned. Otherwise the cause is the answer that was tried.
+/// Returns the cause of a row that was measured under an answer to an open question. If the same row has a cause in the
+/// default reading (without answers), returns that cause. Otherwise, the cause is the answer itself.
 fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<CauseText> {
     if !has_cause(item) {
         return None;
@@ -269,8 +269,8 @@ fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Cause
     })
 }
 
-/// Copies a row that was measured under an answer. The copy has the name and the coordinates of the same row in the
-/// default reading.
+/// Copies a row that was measured under an answer. The copy has the name and the coordinates of the corresponding row
+/// in the default reading.
 fn as_of_default(item: &Item) -> Item {
     let Some(name) = item.item.strip_prefix(SENSITIVITY_PREFIX) else { return item.clone() };
     let mut own = Item { item: name.to_owned(), ..item.clone() };

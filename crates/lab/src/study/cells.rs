@@ -1,8 +1,8 @@
 //! Builds the scenario of a grid's cell by applying the cell's changes in order. A cell is one combination of axis
 //! values.
 //!
-//! If an axis and an answer to an open question set the same key, the axis has precedence. Keys with fewer dots are set
-//! first, so that a mechanism is chosen before its parameters.
+//! If an axis and an answer to an open question set the same scenario key, the axis has precedence. Keys with fewer
+//! dots are set first, so that a mechanism is chosen before its parameters.
 
 use super::expression::{Expression, Scope};
 use super::file::{AnswerPart, Axis, Changes, Draw, Grid, Ordered};
@@ -50,7 +50,7 @@ impl Mode {
         if self.grows() { grid.runs.most.unwrap_or(runs).max(runs) } else { runs }
     }
 
-    /// Returns the initial number of repetitions of each cell of the grid.
+    /// Returns the number of repetitions with which each cell of the grid starts.
     pub fn runs(&self, grid: &Grid) -> u32 {
         self.of(&grid.runs)
     }
@@ -86,8 +86,8 @@ struct Assignment {
 }
 
 impl<'a> GridCell<'a> {
-    /// Returns all changes except the changes of the answers. A later change overrides an earlier change. The most
-    /// specific change is the last.
+    /// Returns the changes that the grid and its axes define. An answer may replace the changes `set` of an axis. A
+    /// later change overrides an earlier change. The most specific change is the last.
     fn own_changes(&self) -> Vec<&'a Changes> {
         let mut changes = vec![&self.grid.set];
         for name in &self.grid.axes {
@@ -111,7 +111,7 @@ impl<'a> GridCell<'a> {
         self.parts.iter().filter(is_meant).copied()
     }
 
-    /// Returns the name of the scenario file. Fails if neither the grid nor a change names a file.
+    /// Returns the name of the cell's scenario file. Fails if neither the grid nor a change names a file.
     pub fn path(&self) -> Result<&'a str, Problem> {
         let answers = self.applicable_parts().map(|part| &part.changes);
         let named = self
@@ -207,8 +207,8 @@ impl<'a> GridCell<'a> {
         .collect()
     }
 
-    /// Returns the keys that `written` denotes. `@NAME` stands for the keys that `names` lists under `NAME`. `*`
-    /// matches any part of a name in a table, such as the name of a flow.
+    /// Returns the scenario keys that `written` denotes. `@NAME` stands for the keys, or beginnings of keys, that
+    /// `names` lists under `NAME`. `*` matches any text in the name of a flow, link or node: `flow.t*.sack`.
     fn expand_keys(
         &self,
         draft: &Draft,
@@ -233,8 +233,8 @@ impl<'a> GridCell<'a> {
         Ok(full.flat_map(|key| expand_star(draft, &key)).collect())
     }
 
-    /// Replaces each `{…}` in the text of a value. The braces hold an axis, `length`, or a formula with these names.
-    /// Braces with any other content are kept.
+    /// Replaces each `{…}` in the text of a value. The braces hold the name of an axis, the word `length`, or a formula
+    /// with these names. Braces with any other content are kept.
     pub fn fill_placeholders(&self, text: &str) -> String {
         let mut fill_placeholders = String::new();
         let mut rest = text;
@@ -263,7 +263,7 @@ impl<'a> GridCell<'a> {
         Expression::parse(inner).ok()?.value(self).map(|value| value.to_string())
     }
 
-    /// Converts an error of the scenario into an error at the assignment in `study.toml`.
+    /// Converts an error of the scenario into an error that points to the assignment in `study.toml`.
     fn located(&self, assignment: &Assignment, problem: &Problem) -> Problem {
         let message = format!("{} (in the grid `{}`)", problem.message(), self.name);
         let located = self.study.text.problem_near(&[], &assignment.written, message);
@@ -287,7 +287,8 @@ impl Scope for GridCell<'_> {
     }
 }
 
-/// Whether the coordinates match `when`. Coordinates without a value on some axis of `when` do not match.
+/// Whether the coordinates match `when`, which lists accepted values for some axes. If the coordinates lack a value on
+/// one of these axes, they do not match.
 pub fn is_at(when: &Ordered<Pick>, coordinates: &Coordinates) -> bool {
     when.iter().all(|(axis, pick)| coordinates.get(axis).is_some_and(|value| pick.contains(value)))
 }

@@ -9,8 +9,8 @@
 use crate::item::Verdict;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Tolerance of "not worse": a curve counts as not worse than another curve if the first is lower by at most this
-/// share.
+/// Tolerance of the relation "not worse", as a share. A curve that is lower than a second curve by at most this share
+/// is "not worse" than the second curve.
 pub const MARGIN: f64 = 0.02;
 /// One-sided significance level. Each end of a 95 % interval has the same level.
 const LEVEL: f64 = 0.025;
@@ -27,8 +27,7 @@ pub struct PointTest {
 }
 
 impl PointTest {
-    /// Returns the result for a point at which the claim certainly holds or certainly fails. No test is needed at such
-    /// a point.
+    /// Returns the result for a point at which the claim certainly holds or certainly fails, so that no test is needed.
     pub const fn known(holds: bool) -> PointTest {
         if holds {
             PointTest { holds, p_if_false: 0.0, p_if_true: 1.0 }
@@ -37,8 +36,9 @@ impl PointTest {
         }
     }
 
-    /// Tests whether the mean of `values` is above `least`. Unless `strictly`, equality also counts. Returns `None` if
-    /// `values` is empty. `is_exact` means that the scenario has no randomness; one value then suffices.
+    /// Tests whether the mean of `values` is above `least`. Unless `strictly` is true, a mean equal to `least` also
+    /// passes. Returns `None` if `values` is empty. `is_exact` means that the scenario has no randomness; one value
+    /// then suffices.
     pub fn above(values: &[f64], least: f64, strictly: bool, is_exact: bool) -> Option<PointTest> {
         let n = values.len() as f64;
         if values.is_empty() {

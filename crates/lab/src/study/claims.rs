@@ -46,8 +46,8 @@ impl ConditionTest<'_> {
         Some(combinations(&axes))
     }
 
-    /// Returns the tests at these coordinates. If the condition's `at` names several values, the condition must hold
-    /// for all combinations of these values.
+    /// Returns the tests at these coordinates. If the condition's key `at` lists several values of an axis, the
+    /// condition must hold for all combinations of the listed values.
     fn at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         if !self.is_run() {
             return Vec::new();
@@ -87,7 +87,8 @@ impl ConditionTest<'_> {
         }
     }
 
-    /// Whether the condition's grid and its reference were run. Runs that test an answer may omit values of an axis.
+    /// Whether the runs that the condition needs were made: its grid, and the axis values of its reference. Runs under
+    /// an answer to an open question may omit axis values.
     fn is_run(&self) -> bool {
         let quantity = self.condition.quantity();
         let wanted = self.view.study.resolve(quantity, &[]);
@@ -111,8 +112,8 @@ impl ConditionTest<'_> {
         self.view.measurement(self.condition.quantity(), &full)
     }
 
-    /// Returns the tests at these coordinates. The list has one test. If the claim is about growth or fall along an
-    /// axis, the list has one test for each step and one for both ends.
+    /// Returns the tests at these coordinates. For the relations `grows` and `falls`, the list has one test for each
+    /// step along the axis, and one test that compares the two ends. For any other relation, the list has one test.
     fn tests_at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         let points = match self.condition.is {
             Relation::Grows | Relation::Falls => self.steps(coordinates),
@@ -216,8 +217,8 @@ impl ConditionTest<'_> {
         PointTest::all(&points?)
     }
 
-    /// Tests whether all numbers along the axis are alike: no number may be below the largest number by more than the
-    /// share `by`.
+    /// Tests whether all numbers along the axis are alike. They are alike if no number is below the largest number by
+    /// more than the share `by`.
     fn alike(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let measurements = self.along(coordinates)?;
         let kept = 1.0 - self.condition.by.unwrap_or(MARGIN);
@@ -255,7 +256,8 @@ fn split(written: &str) -> (&str, Vec<AxisBound>) {
     (parts(written).next().map_or("", |(axis, _)| axis), bounds)
 }
 
-/// Returns the axes of a condition. Each axis is paired with the text of a bound that is not a number, or with `None`.
+/// Returns the axes of a condition. If the bound on an axis is not a number, the axis is paired with the text of the
+/// bound. Otherwise, the axis is paired with `None`.
 pub(super) fn axes(written: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     parts(written).map(|(axis, bound)| (axis, bound.and_then(Result::err)))
 }

@@ -17,8 +17,8 @@
 //! informative.
 //!
 //! *The paper's own spread*: some margins are the spread between two runs of the paper (`undecidable` in `study.toml`).
-//! The true spread may be half or twice such a margin. An inconclusive row is therefore *undecidable* if the distance
-//! of the mean from the published number is between half a margin and two margins.
+//! The true spread between runs may be half or twice such a margin. An inconclusive row is therefore *undecidable* if
+//! the distance of the mean from the published number is between half a margin and two margins.
 
 use crate::item::Verdict;
 use crate::papers::cells::number;
@@ -86,7 +86,7 @@ impl Class {
         let n = values.len() as f64;
         let all = |value: f64| values.len() > 1 && values.iter().all(|one| *one == value);
         let ci95 = match self {
-            // If n runs have no event, the upper limit of the rate is 3.7 / n (Poisson, 97.5 %).
+            // If n runs have no event, the upper limit of the rate is 3.7 / n (Poisson, 97.5 %: -ln 0.025 = 3.7).
             Class::Count | Class::OneRun if all(0.0) => Some([0.0, 3.7 / n]),
             Class::Count | Class::OneRun => plain.ci95.map(|[low, high]| [low.max(0.0), high]),
             Class::Share | Class::Index => bounded(&plain, 1.0, all(0.0), all(1.0)),
@@ -98,7 +98,8 @@ impl Class {
 }
 
 /// Returns the margin of a position on an axis. If the position is an axis value, the margin is half of the distance to
-/// the nearer neighbour. Between two axis values, the margin is half of the distance between these values.
+/// the nearer neighbouring value. If the position is between two axis values, the margin is half of the distance
+/// between these values.
 pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
     let slack = 1e-9 * published.abs();
     let below = grid.iter().copied().filter(|value| *value < published - slack).reduce(f64::max);
@@ -130,8 +131,8 @@ fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> Option<
 }
 
 /// Returns the largest plausible count in one more run after `n` runs without an event. If all runs have the same rate,
-/// each of k events falls into the additional run with probability 1/(n + 1). The result is the largest k for which the
-/// probability that all k events do so exceeds 2.5 %.
+/// an event falls into the additional run with probability 1/(n + 1). The result is the largest k for which (1/(n +
+/// 1))^k, the probability that all of k events do so, exceeds 2.5 %.
 fn largest_unseen_count(n: f64) -> f64 {
     (libm::log(1.0 / 0.025) / libm::log(n + 1.0)).floor()
 }
@@ -156,11 +157,11 @@ pub struct NumberComparison<'a> {
     pub class: Class,
     /// Our mean with its interval.
     pub ours: &'a Estimate,
-    /// Whether the scenario has no randomness, so that one run suffices.
+    /// Whether the scenario has no randomness. If so, one run suffices.
     pub is_exact: bool,
     /// Standard deviation of the repetitions.
     pub spread: f64,
-    /// Number of requested repetitions. The number may be undefined in some of these repetitions.
+    /// Number of requested repetitions. In some of these repetitions, our value may be undefined.
     pub of_runs: usize,
     /// Facts about the paper's runs.
     pub paper: PaperRuns<'a>,
@@ -248,9 +249,9 @@ impl NumberComparison<'_> {
         [self.published - self.margin, self.published + self.margin]
     }
 
-    /// Whether the published number counts as the result of one run. Some classes are defined as results of one run.
-    /// Any other number counts as one if the paper does not report its number of runs and single runs vary by more than
-    /// the margin.
+    /// Whether the published number counts as the result of one run. Numbers of some classes always do. A number of any
+    /// other class counts as the result of one run if two conditions hold: the paper does not report its number of
+    /// runs, and single runs vary by more than the margin.
     fn is_one_run(&self) -> bool {
         let may_be = self.paper.is_unknown && self.class.is_of_runs() && self.spread > self.margin;
         self.class.is_one_run() || may_be

@@ -145,7 +145,7 @@ impl Scope for FlowScope<'_> {
     }
 }
 
-/// Checks the names of a formula. The error is a message and a hint for the first unknown name.
+/// Checks the names of a formula. Returns a message and a hint for the first unknown name.
 pub fn check(
     formula: &Expression,
     scenario: &Scenario,

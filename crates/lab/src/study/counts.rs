@@ -31,12 +31,13 @@ pub fn words(counts: &VerdictCounts) -> String {
 pub struct Chance {
     /// Number of rows with a verdict.
     pub rows: usize,
-    /// Upper limit of the mean number of rows that differ by chance, if the papers were exact: 2.5 % of the rows.
+    /// Upper limit of the expected number of rows that differ by chance alone, if all published numbers and claims are
+    /// correct: 2.5 % of the rows.
     pub expected: f64,
     /// Number of published numbers with the verdict `differs`.
     pub differ: usize,
-    /// Number of published numbers that still differ at a false discovery rate of 5 % (Benjamini, Hochberg, J. R.
-    /// Stat. Soc. B 57(1), 1995).
+    /// Number of published numbers that still differ if the false discovery rate is limited to 5 % (Benjamini,
+    /// Hochberg, J. R. Stat. Soc. B 57(1), 1995).
     pub kept: usize,
 }
 
@@ -67,9 +68,8 @@ impl Chance {
     }
 }
 
-/// Returns the probability of our deviation by chance. For most numbers, this is the probability that our mean lies at
-/// least this far beyond the margin if the true value lies at the margin's edge. For a number from one run,
-/// `Item::chance` is the probability.
+/// Returns the p-value of our deviation from the published number. For a number from one run, the p-value is
+/// `Item::chance`. For any other number, the null hypothesis is that the true value lies at the edge of the margin.
 fn p_value(item: &Item) -> Option<f64> {
     if item.chance.is_some() {
         return item.chance;

@@ -13,7 +13,7 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
 use lasthop_scenario::Problem;
 
-/// Draws a picture. Fails if the picture needs a separate run and the scenario of this run is invalid.
+/// Draws a figure. Fails if the figure needs a separate run and the scenario of this run is invalid.
 pub fn figure(
     study: &Study,
     results: &PaperResults<'_>,
@@ -114,8 +114,8 @@ impl Drawing<'_> {
         Some(value.number().or_else(place)? * self.figure.x_times.unwrap_or(1.0))
     }
 
-    /// Returns one curve for each combination of values on the remaining axes, with the points of the paper and of
-    /// ns-2.
+    /// Returns one curve of our results for each combination of values on the axes other than `x`. The points that the
+    /// paper publishes and the points of ns-2 form further curves.
     fn series_curves(
         &self,
         view: View<'_>,
@@ -172,13 +172,14 @@ impl Drawing<'_> {
     ) -> Option<Point> {
         let estimate = view.measurement(quantity, coordinates)?.times(times).estimate()?;
         let point = Point::of(self.abscissa(x, coordinates.get(x)?)?, &estimate);
-        // A number with equal values in all repetitions gets no error bar.
+        // A point gets no error bar if all repetitions have the same value.
         let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
         Some(Point { ci95, ..point })
     }
 
     /// Returns the points of the rows of `published.csv` whose item matches `items`. The abscissa of a point is the
-    /// row's coordinate in the grid. If the grid has no such coordinate, the abscissa is the coordinate in the file.
+    /// row's coordinate in the grid. If the grid has no such coordinate, the abscissa is the coordinate that the file
+    /// states.
     fn published_points(
         &self,
         x: &str,

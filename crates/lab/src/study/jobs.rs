@@ -1,5 +1,5 @@
-//! Runs without duplicates. Equal scenarios with the same seed are run only once, for all grids and answers that need
-//! them.
+//! Runs without duplicates. Equal scenarios with the same seed are run only once, even if several grids or answers need
+//! the result.
 
 use super::cells::GridCell;
 use super::columns::{RunScope, needs_link_delays};
@@ -80,8 +80,8 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// Requests a run, unless the run has finished. Returns a key for [`Jobs::values`], which finds the reader's
-    /// metrics by this key. The key is a digest of scenario, metrics and seed.
+    /// Requests a run, unless the run has finished. Returns the key under which [`Jobs::values`] finds the metrics that
+    /// the reader evaluates. The key is a digest of scenario, metrics and seed.
     pub fn request(&mut self, resolved: &ResolvedScenario, seed: u64, reader: &MetricReader) -> String {
         let key = digest::key(&[&resolved.digest, &reader.digest, &seed.to_string()]);
         if !self.done.contains_key(&key) {
@@ -97,7 +97,8 @@ impl Jobs {
         self.unfinished.len()
     }
 
-    /// Runs all unfinished jobs on all cores. Fails if a run gets stuck. The metrics of cancelled jobs are `None`.
+    /// Runs all unfinished jobs on all cores. Fails if a run gets stuck: virtual time no longer advances. The metrics
+    /// of cancelled jobs are `None`.
     pub fn run(&mut self, store: &RunStore, progress: &dyn Progress) -> Result<(), Stuck> {
         let unfinished: Vec<Job> = std::mem::take(&mut self.unfinished).into_values().collect();
         // Each thread takes one job at a time. If a thread took several jobs at once, that thread could still have jobs
@@ -194,8 +195,8 @@ to = "b"
         jobs.run(&RunStore::none(), &crate::progress::Silent).unwrap();
         let of = |jobs: &Jobs, key: &str| jobs.values(key).unwrap()[0].unwrap();
         assert_eq!(of(&jobs, &twice), 2.0 * of(&jobs, &goodput));
-        // A reader that is added after the run needs a second run. Metrics that are already available need no second
-        // run.
+        // A new metric that is requested after the run needs a second run. Metrics that are already available need no
+        // second run.
         jobs.request(&resolved(), 1, &reader("goodput_kbps", Coordinates::new()));
         let late = jobs.request(&resolved(), 1, &reader("3 * goodput_kbps", Coordinates::new()));
         assert_eq!(jobs.unfinished(), 1);

@@ -1,4 +1,5 @@
-//! Numbers computed from the results of a paper's runs: metrics at some coordinates, and measures.
+//! Numbers computed from the results of a paper's runs: metrics (numbers of one run) at given coordinates, and measures
+//! (numbers of a whole grid).
 
 use super::axis_place;
 use super::expression::Expression;
@@ -17,7 +18,7 @@ use std::collections::BTreeSet;
 pub struct Measurement {
     /// Values in the order of the repetitions. A value is `None` if it is undefined.
     pub values: Vec<Option<f64>>,
-    /// Axis and axis value that a search along an axis has found, as with `Over::Largest`.
+    /// Axis and axis value that a search along an axis has found, such as the axis value with the largest mean.
     pub found: Option<(String, Value)>,
     /// Whether the scenario has no randomness. If so, the interval is a single point.
     pub is_exact: bool,
@@ -79,7 +80,8 @@ impl Measurement {
         (of(&self.values[..half]), of(&self.values[half..]))
     }
 
-    /// Multiplies all values by a factor. Removes the position `place` unless the factor is 1.
+    /// Multiplies all values by a factor. Removes the position `place` unless the factor is 1, because a position
+    /// cannot be scaled.
     pub fn times(mut self, factor: f64) -> Measurement {
         for value in self.values.iter_mut().flatten() {
             *value *= factor;
@@ -246,8 +248,8 @@ pub fn with_coordinates(coordinates: &Coordinates, over: &Ordered<Value>) -> Coo
 }
 
 /// Computes the change of a mean, %: 100 (mean of `ones` / mean of `others` - 1). The result has one value for each
-/// repetition: the repetition's contribution to the linearised ratio. The mean of these values is the change, and the
-/// interval of that mean is the interval of the change.
+/// repetition: the repetition's term of the ratio after linearisation. The mean of these values is the change. The
+/// interval of this mean is the interval of the change.
 fn change_of_means(ones: &Measurement, others: &Measurement) -> Option<Measurement> {
     let (one, other) = (ones.with(others, |one, _| one), others.with(ones, |other, _| other));
     let ratio = RatioOfMeans::of(&one.defined(), &other.defined())?;

@@ -1,5 +1,5 @@
-//! Results of the simulator ns-2, read from `ns2.csv`. A result belongs to a row. Only rows whose mechanisms ns-2
-//! models have a result.
+//! Results of the simulator ns-2, read from `ns2.csv`. Each result belongs to one row (published number or claim). A
+//! row has a result only if ns-2 models the mechanisms of the row.
 //!
 //! The columns `item`, `series`, `x` and `metric` have the same text as in the row. The column `reading` is `question:
 //! answer`, or empty for the default reading. The column `value` is the mean. The column `half_width` is half of the 95
@@ -68,8 +68,8 @@ pub fn read(source: &PaperSource) -> Result<Vec<Ns2>, Problem> {
     published::rows(source, FILE, "item, series, x, metric, reading, value, half_width, source")
 }
 
-/// Checks that every result of ns-2 belongs to an existing item, and that its reading is the default one or an answer that
-/// the study lists for an open question.
+/// Checks that every result of ns-2 belongs to an existing item. Also checks that the reading of every result is the
+/// default reading, or an answer that the study lists for an open question.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let file = &study.file;
     let answers = study.answers();

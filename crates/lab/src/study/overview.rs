@@ -76,8 +76,8 @@ pub fn matrix(overviews: &[Overview]) -> Matrix {
     }
 }
 
-/// Returns the theme of a row. The default theme of a claim is `mechanism`. A number has the theme of its binding,
-/// whose default is `tables`.
+/// Returns the theme of a row. The default theme of a claim is `mechanism`. The theme of a number is set in its
+/// `[[published]]` entry of `study.toml`; the default is `tables`.
 fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
     if let Some(claim) = claim_of(study, item) {
         return claim.theme.as_deref().unwrap_or("mechanism");

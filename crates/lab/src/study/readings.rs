@@ -41,8 +41,8 @@ pub struct ReadingResults<'a> {
     pub items: Vec<Item>,
 }
 
-/// Returns the blocks of the chapter for each reading: the answers, the search for these answers, and a comparison of
-/// the numbers with the default reading.
+/// Returns the report blocks of each reading: its answers, the search that selected these answers, and a comparison of
+/// its numbers with the default reading.
 pub fn blocks(study: &Study, results: &PaperResults<'_>) -> Vec<Block> {
     results.readings.iter().flat_map(|reading_results| of(study, results, reading_results)).collect()
 }
@@ -127,8 +127,8 @@ fn table(results: &PaperResults<'_>, reading_results: &ReadingResults<'_>) -> Ta
     }
 }
 
-/// Returns the row in `others` with the same name and coordinates. If a search along an axis found a different position
-/// in `others`, the row with the same published number is returned.
+/// Returns the row in `others` with the same name and coordinates as `item`. If `others` has no such row because a
+/// search along an axis found a different position, returns the row with the same published number.
 pub fn matching_row<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
     let is_named = |one: &&Item| one.names() == item.names();
     let is_there = |one: &&Item| item.x.iter().all(|(name, value)| one.x.get(name) == Some(value));

@@ -1,5 +1,5 @@
-//! Metrics that each grid must measure. The metrics are collected from rows, points, claims and figures. The collection
-//! also checks that every name in `study.toml` exists.
+//! Metrics that each grid must measure. The metrics are collected from the published numbers, points, claims and
+//! figures of `study.toml`. The collection also checks that every name in `study.toml` exists.
 
 use super::claims;
 use super::computed::NUMBERS;

@@ -52,7 +52,7 @@ impl PaperResults<'_> {
     }
 }
 
-/// Runs a paper. Fails if the paper's files are invalid, or if a run gets stuck.
+/// Runs a paper. Fails if the paper's files are invalid, or if a run gets stuck: virtual time no longer advances.
 pub fn run<'a>(
     study: &'a Study,
     settings: &ReproductionSettings,
@@ -134,7 +134,7 @@ pub fn chapter(
     })
 }
 
-/// Returns the label of an answer in rows, such as `smallest RTO: 1 s`.
+/// Returns the label that rows show for an answer, such as `smallest RTO: 1 s`.
 pub fn label(question: &str, answer: &str) -> String {
     format!("{question}: {answer}")
 }

@@ -33,8 +33,8 @@ pub fn under_answer(view: &View<'_>, definition: &Try) -> Vec<Item> {
     numbers.chain(claims).chain(points.flat_map(|points| point_rows(view, points))).collect()
 }
 
-/// Returns the binding of a published number to the quantity that we measure for it. Returns `None` if no binding
-/// matches.
+/// Returns the entry `[[published]]` of `study.toml` that defines the quantity that we measure for a published number.
+/// Returns `None` if no entry matches.
 pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Binding> {
     study
         .file
@@ -43,8 +43,8 @@ pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Bindin
         .find(|binding| binding.rows.matches(&published.item) && binding.filter.matches(published))
 }
 
-/// Returns the published number of a row. If a search along an axis found a position other than the published
-/// coordinate, only the names must match.
+/// Returns the published number of a row. Names and coordinates must match. If a search along an axis found a position
+/// other than the published coordinate, only the names must match.
 pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> {
     let beside = || study.published.iter().filter(|published| published.matches_item(item));
     let is_there = |published: &&Published| {
@@ -63,7 +63,7 @@ pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
         .find(|claim| item.margin.is_none() && claim.item == name && claim.series == series)
 }
 
-/// Returns the coordinates of a published number: the coordinates in the grid, and the coordinates written in
+/// Returns the coordinates of a published number: first the coordinates in the grid, then the coordinates written in
 /// `published.csv`.
 pub fn coordinates_of(
     study: &Study,
@@ -157,8 +157,8 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     })
 }
 
-/// Returns the values of the axis on which the binding's measure searches for a position. Returns `None` if the measure
-/// does not search for a position.
+/// Returns the values of the axis along which the measure searches for a position. Returns `None` if the measure does
+/// not search for a position.
 fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     let ResolvedQuantity::Measure { measure, .. } = view.study.resolve(binding.quantity(), &[]).ok()? else {
         return None;
@@ -183,7 +183,7 @@ fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
     is_of_grid.then(of_grid).flatten().unwrap_or_else(printed)
 }
 
-/// Returns the name under which the coordinates of rows hold the value of an axis.
+/// Returns the name that an axis has in the coordinates of rows.
 pub fn column<'a>(study: &'a Study, axis: &'a str) -> &'a str {
     study.file.axis.get(axis).and_then(|about| about.column.as_deref()).unwrap_or(axis)
 }
@@ -199,7 +199,8 @@ pub fn denoted_coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(Str
 }
 
 /// Returns the cells of a grid at the coordinates `at`, and the axes whose values differ between these cells. `at`
-/// overrides the coordinates that the measure sets itself. Axes that the measure reduces are omitted.
+/// overrides the coordinates that the measure's definition sets. Axes that the measure reduces to one number are
+/// omitted.
 pub fn selected_cells(
     view: &View<'_>,
     quantity: QuantityRef<'_>,

@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub struct GridResults {
     /// Axes of the grid, each with the values that were run.
     pub axes: Vec<(String, Vec<Value>)>,
-    /// Number of repetitions that were requested for each cell.
+    /// Number of repetitions that were requested for each cell (combination of axis values).
     pub runs: usize,
     /// Factor that multiplies the length of the runs. The variable `{length}` has this value.
     pub length: u32,
@@ -37,7 +37,7 @@ struct CellResults {
 }
 
 impl GridResults {
-    /// Returns the index of the cell with these coordinates. The coordinates may omit axes with a single value.
+    /// Returns the index of the cell with these coordinates. The coordinates may omit an axis that has a single value.
     pub fn cell(&self, coordinates: &Coordinates) -> Option<usize> {
         let is_there = |cell: &CellResults| {
             self.axes.iter().all(|(axis, values)| match coordinates.get(axis) {
@@ -53,7 +53,7 @@ impl GridResults {
         self.cells.get(cell)?.values.get(metric).map(Vec::as_slice)
     }
 
-    /// Returns the values of an axis that were run.
+    /// Returns the values of an axis for which cells were run.
     pub fn axis(&self, name: &str) -> &[Value] {
         self.axes.iter().find(|(axis, _)| axis == name).map_or(&[], |(_, values)| values)
     }
@@ -134,10 +134,12 @@ impl CellRequest<'_> {
 }
 
 /// Runs all requests and returns the results of each request. Equal scenarios are run only once. In full runs, a cell
-/// gets more repetitions if the interval of a published number that depends on the cell is too wide ([`width`]).
+/// gets more repetitions if our result for a published number depends on the cell and its interval is too wide
+/// ([`width`]).
 ///
 /// # Errors
-/// Fails if a scenario is invalid, which is checked before any run, or if a run gets stuck.
+/// Fails if a scenario is invalid, which is checked before any run. Also fails if a run gets stuck: virtual time no
+/// longer advances.
 pub fn run(
     study: &Study,
     requests: &[RunRequest<'_>],
@@ -206,7 +208,7 @@ fn request_more(
             let grids = read.iter().map(|one| one.cell.grid);
             let most =
                 grids.filter(|grid| grid.random).map(|grid| request.mode.most(grid)).min().unwrap_or(0);
-            // Cells that contribute to the same published number need equal numbers of repetitions.
+            // Cells from which the same number is computed need equal numbers of repetitions.
             let fewest = read.iter().map(|one| one.keys.len() as u32).min().unwrap_or(0);
             let wanted = width::next(fewest, most);
             for one in read.iter_mut().filter(|one| one.runs < wanted) {

@@ -46,7 +46,7 @@ impl SelectableRow for Claim {
     }
 }
 
-/// Selector of rows, with patterns of names and with coordinates. A missing field matches every row.
+/// Selector of rows by patterns of their names and by coordinates. A missing field matches every row.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selector {

@@ -51,8 +51,8 @@ impl PaperSource {
         Ok(self.text(file)?.map(|text| NamedText { name: self.path(file), text }))
     }
 
-    /// Parses a scenario file. Fails if the file cannot be read or parsed. If the file is missing, `wanted` makes the
-    /// returned error from a message about the missing file.
+    /// Parses a scenario file. Fails if the file cannot be read or parsed. If the file is missing, `wanted` converts a
+    /// message about the missing file to the returned error.
     pub fn draft(&self, file: &str, wanted: impl FnOnce(String) -> Problem) -> Result<Draft, Problem> {
         match self.text(file)? {
             Some(text) => Draft::parse(&text, &self.path(file)),

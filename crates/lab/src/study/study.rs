@@ -141,8 +141,8 @@ impl Study {
         }
     }
 
-    /// Returns the smallest and the largest possible value of a metric or measure, such as 0 and 1. Returns `None` if
-    /// the bounds are unknown.
+    /// Returns the smallest and the largest possible value of a metric or measure, such as 0 and 1 for a share. Returns
+    /// `None` if the bounds are unknown.
     pub fn bounds(&self, quantity: QuantityRef<'_>) -> Option<[f64; 2]> {
         match (quantity.metric, quantity.measure) {
             (Some(metric), _) => {
@@ -157,8 +157,8 @@ impl Study {
             }
             (None, Some(measure)) => {
                 let measure = self.file.measure.get(measure)?;
-                // A mean or a maximum has the same bounds as its parts. A sum or a position on an axis has different
-                // bounds.
+                // A mean or a maximum has the same bounds as the values from which it is computed. A sum or a position
+                // on an axis has different bounds.
                 let over = |over: &Over| matches!(over, Over::Mean | Over::Repetitions | Over::Largest);
                 let own = self.bounds(measure.quantity()).filter(|_| measure.over.values().all(over));
                 let is_positive = own.is_some_and(|[least, _]| least >= 0.0);
@@ -175,8 +175,8 @@ impl Study {
         }
     }
 
-    /// Returns the coordinates that a measure sets itself. If the measure refers to a second measure, these coordinates
-    /// override the coordinates of the second measure.
+    /// Returns the coordinates that the definition of a measure sets. If the measure refers to a second measure, these
+    /// coordinates override the coordinates that the definition of the second measure sets.
     pub fn own_coordinates(&self, quantity: QuantityRef<'_>) -> Coordinates {
         let measure = quantity.measure.and_then(|measure| self.file.measure.get(measure));
         measure.map_or_else(Coordinates::new, |measure| {
@@ -184,7 +184,7 @@ impl Study {
         })
     }
 
-    /// Returns the axes that a measure reduces to one number.
+    /// Returns the axes whose values a measure reduces to one number.
     pub fn reduced_axes(&self, quantity: QuantityRef<'_>) -> Vec<&str> {
         let measure = quantity.measure.and_then(|measure| self.file.measure.get(measure));
         let Some(measure) = measure else { return Vec::new() };

@@ -9,8 +9,8 @@ use crate::item::{Item, Verdict};
 /// Headings of the columns whose cells depend on the chosen answer.
 const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "remark"];
 
-/// Returns a table as a block. If some reading or answer changes a decided verdict, the reader of the block can choose
-/// that reading or answer. `row` returns the cells of an item.
+/// Returns a table as a report block. If a reading or answer reverses a verdict (from agreement to `differs`, or back),
+/// the reader of the report can choose that reading or answer above the table. `row` returns the cells of an item.
 pub fn switched(
     results: &PaperResults<'_>,
     table: Table,

@@ -76,8 +76,8 @@ fn ranking(results: &PaperResults<'_>, table: &file::Table, ranked: &Selector) -
     Ranking { caption, heading: heading(0), axis, says: heading(1), rows }.sorted()
 }
 
-/// Returns a table of the rows that have a verdict and for which `is_meant` returns true. The reader of the report can
-/// choose among the answers that change a verdict.
+/// Returns a table of the rows that have a verdict and for which `is_meant` returns true. Above the table, the reader
+/// of the report can choose an answer that changes a verdict.
 pub fn rows(results: &PaperResults<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
     let items = results.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
@@ -162,8 +162,8 @@ fn answers_table(results: &PaperResults<'_>, table: &file::Table, try_index: usi
     Table { caption, columns, rows }
 }
 
-/// Explanation of the texts that [`distance`] returns. Tables of answers show these texts instead of verdicts, because
-/// the rows have few repetitions.
+/// Explanation of the texts that [`distance`] returns. Tables with results under single answers show these texts
+/// instead of verdicts, because their rows have few repetitions.
 pub const DISTANCES: &str = "numbers: distance from the published number in margins, near if within ±1; claims: number of points at which the mean satisfies the claim";
 
 /// Returns the result of a row under an answer as text. For a number, the text is the distance from the published

@@ -1,4 +1,4 @@
-//! Pictures with time series. Each curve is one run, sampled over time.
+//! Figures with time series. Each curve shows one run, sampled over time.
 
 use super::cells::{GridCell, Mode};
 use super::columns::is_member;
@@ -15,14 +15,14 @@ use lasthop_scenario::{Problem, Scenario};
 use lasthop_sim::{FlowSample, run_probed};
 use rayon::prelude::*;
 
-/// Computes the curves of a picture with time series. Fails if the scenario or formula of a curve is invalid, or if a
-/// run gets stuck.
+/// Computes the curves of a figure with time series. Fails if the scenario or formula of a curve is invalid, or if a
+/// run gets stuck (virtual time no longer advances).
 pub fn curves(study: &Study, figure: &file::Figure, seed: u64) -> Result<Vec<Curve>, Problem> {
     figure.curve.par_iter().map(|curve| self::curve(study, figure, curve, seed)).collect()
 }
 
-/// Returns the cell and the scenario of a separate run for a picture. An axis without a coordinate takes its first
-/// value. Fails if the grid is unknown or the scenario is invalid.
+/// Returns the cell (combination of axis values) and the scenario of a separate run for a figure. An axis without a
+/// coordinate takes its first value. Fails if the grid is unknown or the scenario is invalid.
 pub fn run_at<'a>(
     study: &'a Study,
     figure: &'a file::Figure,

@@ -20,7 +20,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// Parses a text from a table. The result is a number if the text is a number, otherwise a text.
+    /// Parses a text from a table of the paper's files. The result is a number if the text is a number, otherwise a
+    /// text.
     pub fn read(text: &str) -> Value {
         text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number)
     }

@@ -1,10 +1,10 @@
-//! Selection of the cells that get more repetitions. These are the cells of published numbers whose interval is too
-//! wide.
+//! Selection of the cells (combinations of axis values) that get more repetitions. A cell is selected if our result for
+//! a published number is computed from the cell and has too wide an interval.
 //!
 //! The rule is a fixed-width sequential procedure (Chow and Robbins, Ann. Math. Stat. 36(2), 1965). After a first block
-//! of repetitions, their number grows by half in each step. The procedure ends if the half width is at most a third of
-//! the row's margin, or if the grid's `most` is reached. The decision depends only on the width and never on the
-//! verdict, so that no verdict is favoured.
+//! of repetitions, the number of repetitions grows by half in each step. The procedure ends if the half width of the
+//! interval is at most a third of the accepted margin, or if the grid's largest number of repetitions (`most`) is
+//! reached. The decision depends only on the width and never on the verdict, so that no verdict is favoured.
 
 use super::class::Class;
 use super::measure::{ReadCells, View};
@@ -13,8 +13,8 @@ use super::rows;
 /// Largest half width of an interval that is narrow enough, as a share of the margin.
 const SHARE_OF_MARGIN: f64 = 1.0 / 3.0;
 
-/// Returns one set of cells for each published number whose interval is too wide. The set contains the cells from which
-/// our number is computed.
+/// Returns one set of cells for each published number for which our interval is too wide. The set contains the cells
+/// from which our number is computed.
 pub fn wide(view: &View<'_>) -> Vec<ReadCells> {
     let of = |published| {
         let class = rows::binding(view.study, published)?.class;

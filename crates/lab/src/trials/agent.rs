@@ -16,7 +16,8 @@ pub struct AgentResults {
     pub sender: String,
     /// Streams of each repetition: first without the agent, then with the agent.
     pub pairs: Vec<[Vec<StreamOutcome>; 2]>,
-    /// Number of repetitions that were discarded because the emulation was late compared with real time.
+    /// Number of repetitions that were discarded because the emulation delivered packets too late (compared with real
+    /// time).
     pub late_runs: u32,
 }
 

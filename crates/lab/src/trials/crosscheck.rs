@@ -45,9 +45,11 @@ pub struct CrosscheckResults {
     pub seed: u64,
     /// Finished repetitions.
     pub pairs: Vec<Pair>,
-    /// Number of repetitions that were discarded because the emulation was late compared with real time.
+    /// Number of repetitions that ran alone and were discarded because packets were delivered too late (compared with
+    /// real time).
     pub late_runs: u32,
-    /// Number of late repetitions that were emulated at the same time as other repetitions.
+    /// Number of repetitions that ran concurrently and were discarded because packets of one of them were delivered too
+    /// late.
     pub late_concurrent_runs: u32,
 }
 

@@ -48,8 +48,8 @@ pub const TIMEOUTS: StreamMetric = StreamMetric {
     of: |streams| streams.iter().map(|stream| stream.timeouts.map(|count| count as f64)).sum(),
 };
 
-/// Smoothed RTT of the sender, ms. The metric is the mean over streams of each stream's mean over time. The metric is
-/// undefined if any stream has no RTT.
+/// Smoothed RTT of the sender, ms. Each stream's RTT is averaged over time, and the metric is the mean of these
+/// averages over the streams. The metric is undefined if any stream has no RTT.
 pub const SRTT: StreamMetric = StreamMetric {
     name: "srtt_ms",
     label: "SRTT, ms",

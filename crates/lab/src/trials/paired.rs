@@ -42,7 +42,6 @@ impl Paired {
         Value::Object(pairs.map(|(name, value)| (name.to_owned(), value)).collect::<Map<String, Value>>())
     }
 
-    /// Returns table cells with the two means, their intervals, and the change.
     pub(super) fn cells(&self) -> [Cell; 3] {
         let [first, second] =
             self.means.map(|mean| mean.map_or(Cell::Empty, |it| Cell::Number(with_interval(&it))));

@@ -8,9 +8,10 @@ use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 
-/// Returns curves over the data packets of a run's longest episode. Each curve shows a number of ACKs for each packet:
-/// queued before the packet (`r_queue`), queued after the packet (`s_queue`), drained since the previous packet (`dQ`,
-/// Eq. 4), and sent (`ACK_i`, Eq. 5).
+/// Returns curves over the data packets of a run's longest episode. For each packet, the curves show four numbers of
+/// ACKs: in the uplink queue before the receiver acknowledges the packet (`r_queue`), in the queue afterwards
+/// (`s_queue`), drained from the queue since the previous packet (`dQ`, Eq. 4), and sent for the packet (`ACK_i`, Eq.
+/// 5).
 pub fn curves(scenario: Scenario, seed: u64) -> Vec<Curve> {
     let packets = observed::<Episodes>(&scenario, seed).longest();
     let by_packet = |name: &str, value: &dyn Fn(usize) -> f64| Curve {
@@ -37,20 +38,18 @@ struct SplitPacket {
     acks: u32,
 }
 
-/// Collector of episodes. An episode is a sequence of packets. For its first and last packet, the receiver sent several
-/// ACKs.
+/// Collector of episodes. An episode is a sequence of packets that begins and ends with a packet for which the receiver
+/// sent several ACKs.
 #[derive(Default)]
 struct Episodes {
     current: Vec<SplitPacket>,
-    /// Number of packets since the last packet with several ACKs. For each of these packets, the receiver sent a single
-    /// ACK.
+    /// Number of packets since the last packet for which the receiver sent several ACKs.
     single: usize,
     longest: Vec<SplitPacket>,
 }
 
-/// Number of packets in a row, each with a single ACK, that end an episode.
+/// Number of consecutive packets with a single ACK each that end an episode.
 const END: usize = 20;
-/// Largest number of packets of an episode.
 const MAX_PACKETS: usize = 60;
 
 impl Episodes {

@@ -14,8 +14,8 @@ const T0_S: f64 = 0.4;
 /// Number of segments that one ACK acknowledges (§2.4).
 const B: f64 = 2.0;
 
-/// Function that combines the probability of triple duplicate ACKs with the probability of a timeout, in which all n
-/// ACKs are lost.
+/// Function that combines two probabilities: of triple duplicate ACKs, and of a timeout, which occurs if all n ACKs are
+/// lost.
 type Joined = fn(f64, f64) -> f64;
 
 /// Rules that combine the two probabilities, each with its name on the axis `joined`. Eq. 5 counts only triple

@@ -1,4 +1,4 @@
-//! Computations in Rust that a paper selects with `by = "…"`.
+//! Rust functions that a paper selects with the key `by`.
 
 pub(crate) mod hasegawa_episode;
 pub(crate) mod miyoshi_losses;

@@ -29,17 +29,17 @@ fn claim_series() -> String {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
-    /// Metric to test.
+    /// Name of the metric to test.
     pub metric: Option<String>,
-    /// Measure to test. The measure takes the place of `metric`.
+    /// Name of the measure to test. A condition has either `metric` or `measure`.
     pub measure: Option<String>,
     /// Grid whose results are tested.
     pub grid: Option<String>,
     /// Axis values at which the condition is tested.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// Axes. Each combination of their values is a point. Bounds may limit the values: `ber`, `ber >= 5e-5`, `awnd >= 4
-    /// and awnd <= 13`.
+    /// Axes whose combinations of values are the points of the condition. Bounds may limit the values: `ber`, `ber >=
+    /// 5e-5`, `awnd >= 4 and awnd <= 13`.
     #[serde(default)]
     pub at_each: Texts,
     /// Relation that must hold between the quantity and the reference.
@@ -48,7 +48,8 @@ pub struct Condition {
     pub than: Option<Than>,
     /// Tolerance of the relations `within` and `alike`, as a share.
     pub by: Option<f64>,
-    /// Axis of a relation along an axis. Bounds may limit the values as in `at_each`: `wt >= 200`.
+    /// Axis of a relation such as `grows`, which holds along an axis. Bounds may limit the values as in `at_each`: `wt
+    /// >= 200`.
     pub along: Option<String>,
     /// Whether the condition counts as satisfied at a point at which the quantity is undefined.
     #[serde(default)]

@@ -37,7 +37,7 @@ pub struct Figure {
     pub x: Option<String>,
     /// Label of the abscissa. The default is the label of the axis.
     pub x_label: Option<String>,
-    /// Factor by which the abscissa values are multiplied.
+    /// Factor by which the abscissa values are multiplied, such as 1000 for ms instead of s.
     pub x_times: Option<f64>,
     /// Whether the abscissa is logarithmic.
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct Figure {
     /// Whether the ordinate is logarithmic.
     #[serde(default)]
     pub y_log: bool,
-    /// Whether each curve is drawn in its own panel. This setting is meant for curves that overlap.
+    /// Whether each curve is drawn in its own panel. Panels are useful for curves that overlap.
     #[serde(default)]
     pub panels: bool,
     /// Template of the curves' names, in which `{AXIS}` stands for the value on that axis. Each combination of values
@@ -64,9 +64,10 @@ pub struct Figure {
     pub ns2: Texts,
     /// Answer to an open question, in the form `question: answer`. The curves under this answer are drawn in addition.
     pub also_under: Option<String>,
-    /// Settings of time series. Each curve then shows one run over time, and its `column` names the sampled quantity.
+    /// Settings of time series. If set, each curve shows one run over time, and the curve's `column` is the sampled
+    /// quantity.
     pub course: Option<TimeSeriesSettings>,
-    /// Name of a computation in Rust that computes the curves from a run at the coordinates `at`.
+    /// Name of a Rust function that computes the curves from a run at the coordinates `at`.
     pub by: Option<String>,
 }
 
@@ -128,13 +129,13 @@ pub struct Table {
     /// Columns of a table with `answers`.
     #[serde(default)]
     pub column: Vec<Column>,
-    /// Axis whose values become the columns. A row belongs to the column whose axis value equals the row's series name,
-    /// or the row's coordinate on this axis.
+    /// Axis whose values become the columns of the table. A result belongs to the column whose axis value equals the
+    /// series name of the result, or its coordinate on this axis.
     pub across: Option<String>,
-    /// Lines of a table with `across`.
+    /// Rows of a table with `across`.
     #[serde(default)]
     pub line: Vec<Column>,
-    /// Rows to rank by their values. The series name of a row is the row's label.
+    /// Rows of the results to rank by their values. The series name of a row is the row's label in the ranking.
     pub ranks: Option<Selector>,
     /// Two headings of a ranking: one for the names and one for the remarks.
     #[serde(default)]
@@ -144,14 +145,13 @@ pub struct Table {
     pub says: Ordered<String>,
 }
 
-/// Column of a table with `answers`, or line of a table with `across`. A column or line shows a selected row of the
-/// results.
+/// Column of a table with `answers`, or row of a table with `across`. Its cells show results that `row` selects.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Heading of the column or line.
+    /// Heading of the column or row.
     pub heading: String,
-    /// Selects the row of the results to show.
+    /// Selects the result to show.
     pub row: Selector,
     /// Whether the cell shows the distance from the published number in margins, instead of the measured number. For a
     /// claim, the cell then shows the number of points at which the claim is satisfied.

@@ -37,14 +37,13 @@ pub enum Comparison {
     Ratio,
 }
 
-/// Operation that reduces all values along an axis to one number. The operation applies to rows without a coordinate on
-/// this axis.
+/// Operation that reduces the numbers at all values of an axis to one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Over {
-    /// Sum over the axis in each repetition, computed before a comparison.
+    /// Sum over the axis values in each repetition, computed before the comparison with the reference.
     #[serde(rename = "sum")]
     Sum,
-    /// Mean over the axis in each repetition, computed before a comparison.
+    /// Mean over the axis values in each repetition, computed before the comparison with the reference.
     #[serde(rename = "mean")]
     Mean,
     /// Each axis value counts as one repetition, whose number is the mean at this axis value.
@@ -57,12 +56,12 @@ pub enum Over {
     /// Axis value at which the mean is largest.
     #[serde(rename = "place of the largest mean")]
     LargestPlace,
-    /// First axis value from which on the mean is above 0.
+    /// Axis value from which the mean stays above 0.
     #[serde(rename = "crossing")]
     Crossing,
 }
 
-/// Quantity: a metric or a measure, with coordinates.
+/// Quantity: a metric (number of one run) or a measure (number of a grid), with coordinates.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantity {
@@ -79,7 +78,7 @@ pub struct Quantity {
     pub times: Option<f64>,
 }
 
-/// Number that is computed from the results of a grid.
+/// Number that is computed from the results of a grid, such as the gain of one mechanism over a second one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
@@ -87,7 +86,8 @@ pub struct Measure {
     pub grid: Option<String>,
     /// Metric to measure.
     pub metric: Option<String>,
-    /// Name of a different measure whose values are reduced. This measure takes the place of `metric`.
+    /// Name of a second measure, from whose values this measure is computed. A measure has either `metric` or
+    /// `measure`.
     pub measure: Option<String>,
     /// Axis values at which the metric is taken.
     #[serde(default)]
@@ -100,9 +100,9 @@ pub struct Measure {
     /// Axes whose values are reduced to one number, each with the operation.
     #[serde(default)]
     pub over: Ordered<Over>,
-    /// Formula of the row's coordinates. A measure with a formula needs no run.
+    /// Formula that computes the number from the row's coordinates. A measure with a formula needs no run.
     pub formula: Option<String>,
-    /// Name of a computation in Rust. A measure with such a computation needs no run.
+    /// Name of a Rust function that computes the number. A measure with such a function needs no run.
     pub by: Option<String>,
     /// Unit of the value. The text is empty for shares and counts.
     #[serde(default)]
@@ -141,12 +141,12 @@ pub struct Binding {
     pub class: Class,
     /// Margin that replaces the margin of the class: one margin for all rows, or one for each series.
     pub within: Option<Within>,
-    /// Duration of our run at `length` 1 of the grid, divided by the duration of the paper's run. Only numbers from one
-    /// run of the paper use this ratio.
+    /// Duration of our run (with the grid's `length` equal to 1), divided by the duration of the paper's run. Only
+    /// numbers from one run of the paper use this ratio.
     pub times_shorter: Option<f64>,
     /// Reason for an uncertain margin. Set only if the margin is the spread of the paper's own runs.
     pub undecidable: Option<String>,
-    /// Theme of the numbers. The theme selects their column in the table on the report's first screen. The default is
+    /// Theme of the numbers, which selects their column in the table on the report's first screen. The default is
     /// `tables`.
     pub theme: Option<String>,
     /// Whether the numbers appear in the picture on the first screen of the report.

@@ -2,8 +2,8 @@
 //! examples.
 //!
 //! A table of changes contains words that this file defines (`when`, `path` …) and keys of scenarios
-//! (`"flow.bulk.sender.recovery" = "reno"`). Every word that this file does not define is a scenario key, which is
-//! checked with the scenario.
+//! (`"flow.bulk.sender.recovery" = "reno"`). Every word that this file does not define is taken as a scenario key. The
+//! check of the scenario reports unknown keys.
 
 mod claims;
 mod figures;
@@ -126,23 +126,23 @@ pub struct Axis {
     pub values: Vec<Value>,
     /// Values of a quick run. The default is all values.
     pub quick: Option<Vec<Value>>,
-    /// Values of a run under an answer to an open question. The default is the values of the run without an answer.
+    /// Values of a run under an answer to an open question. The default is the values of a run without an answer.
     pub questions: Option<Vec<Value>>,
-    /// Values of a quick run under an answer. The default is `questions`.
+    /// Values of a quick run under an answer to an open question. The default is `questions`.
     pub quick_questions: Option<Vec<Value>>,
-    /// Changes that apply at every value. In these changes, `{NAME}` with the name of the axis stands for the value.
+    /// Changes that apply at every value. In the changes, `{NAME}` stands for the value if NAME is the name of the
+    /// axis.
     #[serde(default)]
     pub set: Changes,
     /// Changes that apply at a single value. The name of each entry is the value.
     #[serde(default)]
     pub case: Ordered<Changes>,
-    /// Coordinates that a value stands for, if the value itself is not a coordinate: `"2 + 4" = { reno = 2, w_cw = 4
-    /// }`.
+    /// Coordinates that replace an axis value in rows: `"2 + 4" = { reno = 2, w_cw = 4 }`.
     #[serde(default)]
     pub stands_for: Ordered<Ordered<Value>>,
 }
 
-/// Numbers of repetitions for each extent of the run.
+/// Numbers of repetitions in full and quick runs, without and with answers to open questions.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[serde(expecting = "struct Runs")]
@@ -175,17 +175,17 @@ pub struct Grid {
     /// Axes that are restricted to some of their values.
     #[serde(default)]
     pub only: Ordered<Pick>,
-    /// Numbers of repetitions. If the number for some extent is 0, the grid is not run at that extent.
+    /// Numbers of repetitions in full and quick runs. If one of these numbers is 0, runs of that kind omit the grid.
     #[serde(default)]
     pub runs: RunCounts,
-    /// Whether the grid is not run because its axes belong to computed measures (`by`, `formula`).
+    /// Whether the grid has no runs because its axes serve only computed measures (`by`, `formula`).
     #[serde(default)]
     pub computed: bool,
-    /// Factor that multiplies the length of the runs, for each extent of the run. The variable `{length}` has this
-    /// value. The default is 1.
+    /// Factors that multiply the length of full and quick runs. The variable `{length}` holds the factor of the current
+    /// run. The default is 1.
     pub length: Option<RunCounts>,
-    /// Whether anything in the scenarios is random. If not, one run of each cell suffices, and its numbers have no
-    /// interval.
+    /// Whether anything in the scenarios is random. If not, one run of each cell suffices, and the numbers of the cell
+    /// have no interval.
     #[serde(default = "yes")]
     pub random: bool,
     /// Changes that apply to all cells of the grid.
@@ -226,7 +226,8 @@ pub struct CaseChanges {
 pub struct Draw {
     /// Name of the random stream.
     pub stream: String,
-    /// Scenario keys, in the order of drawing. `*` stands for all names of the table, in file order.
+    /// Scenario keys, in the order of drawing. `*` stands for all names in a table of the scenario, such as all flows,
+    /// in file order.
     pub keys: Texts,
     /// Smallest random value.
     pub from: f64,

@@ -1,4 +1,4 @@
-//! Open questions of a paper: answers, rows to repeat under answers (tries), and sets of answers (readings).
+//! Open questions of a paper: answers, rows to repeat under each answer (tries), and sets of answers (readings).
 
 use super::{Changes, Draw, Ordered};
 use crate::study::value::{OneOrMore, Pick, Texts};
@@ -46,8 +46,8 @@ pub struct Try {
     /// Points of figures to repeat: patterns of their `item`.
     #[serde(default)]
     pub points: Texts,
-    /// Whether the default reading is also run with the small number of repetitions that the answers have. The result
-    /// is a separate row.
+    /// Whether the default reading (no answers) is also run with the small number of repetitions that the answers have.
+    /// The result is a separate row.
     #[serde(default)]
     pub default: bool,
 }
