@@ -4,6 +4,7 @@ use crate::flow::FlowSide;
 use crate::node::NodeId;
 use crate::pipe::PipeId;
 use lasthop_base::Time;
+use lasthop_stack::Layer;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, LossReason, Packet};
 use std::any::Any;
@@ -23,6 +24,13 @@ pub trait Observer: Any + Send {
     /// call of [`Observer::on_fate`] follows.
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         let _ = (now, pipe, copy);
+    }
+
+    /// Reports the bytes of a datagram that a stack sends ([`crate::StackFlow`]). Calls of [`Observer::on_packet`] for the
+    /// datagram's packets follow. The packets have this number in their body. After the arrival or loss of the last of
+    /// these packets, another datagram of the flow may have the same number.
+    fn on_datagram(&mut self, flow: FlowId, number: u64, layer: Layer, bytes: &[u8]) {
+        let _ = (flow, number, layer, bytes);
     }
 
     /// Reports that a middlebox has acted on a packet. Either the middlebox has created, repeated or changed a packet

@@ -13,14 +13,16 @@ use crate::packet_history::{PacketFate, PacketHistories, PacketHistory};
 use lasthop_base::Time;
 use lasthop_capture::Capture;
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
-use lasthop_scenario::{Headers, Scenario, Traffic};
+use lasthop_scenario::{Scenario, Traffic};
+use lasthop_stack::Layer;
 use lasthop_tcp::Event;
 use lasthop_wire::bytes::{FlowAddresses, Header, Payload, emit};
 use lasthop_wire::{Body, FlowId, Packet};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 /// Observer that writes a capture. [`SourceCapture::finish`] reports errors of the writer.
 pub struct SourceCapture<W: Write + Send> {
@@ -31,6 +33,10 @@ pub struct SourceCapture<W: Write + Send> {
     /// Interface of each node with a middlebox, for the packets that the middlebox drops.
     dropped_interfaces: Vec<Option<usize>>,
     histories: PacketHistories,
+    /// Bytes of the newest datagram of each number that a stack has sent.
+    datagrams: BTreeMap<(FlowId, u64), Arc<SentBytes>>,
+    /// Bytes of each packet whose history is open, by packet number, if a stack has sent the packet.
+    packet_bytes: HashMap<u64, Arc<SentBytes>>,
     /// Records that are not written yet, because a record with an earlier time may still be added.
     pending: BinaryHeap<Reverse<PendingRecord>>,
     buffer: Vec<u8>,
@@ -42,12 +48,13 @@ struct CapturedFlow {
     ends: FlowAddresses,
     hops: [usize; 2],
     datagram_bytes: u32,
-    /// Header bytes that a QUIC packet has on the link in addition to the UDP payload; `None` for other flows.
-    quic_headers: Option<u32>,
 }
 
-/// Length of the IPv4 and UDP headers, bytes.
-const UDP_HEADERS: u32 = 28;
+/// Bytes that a stack has sent.
+struct SentBytes {
+    layer: Layer,
+    bytes: Vec<u8>,
+}
 
 /// A packet to be written with the timestamp `time`. Packets with the same time are written in the order of `place`,
 /// which is the packet number.
@@ -55,6 +62,7 @@ struct PendingRecord {
     time: Time,
     place: u64,
     packet: Packet,
+    bytes: Option<Arc<SentBytes>>,
     comment: Option<String>,
     dropped_interface: Option<usize>,
 }
@@ -82,12 +90,7 @@ impl<W: Write + Send> SourceCapture<W> {
                 Traffic::Tcp { .. } => 0,
             };
             let ends = ends_of(flow.from, flow.to, index);
-            let quic_headers = flow.stack.as_ref().map(|_| match scenario.headers {
-                Headers::Real => UDP_HEADERS,
-                Headers::None => 0,
-                Headers::Nominal(bytes) => bytes,
-            });
-            flows.push(CapturedFlow { interface, ends, hops, datagram_bytes, quic_headers });
+            flows.push(CapturedFlow { interface, ends, hops, datagram_bytes });
         }
         let links = (0..2 * scenario.links.len())
             .map(|pipe| side_name(scenario, pipe / 2, pipe.is_multiple_of(2)))
@@ -107,6 +110,8 @@ impl<W: Write + Send> SourceCapture<W> {
             nodes: scenario.nodes.clone(),
             dropped_interfaces,
             histories: PacketHistories::default(),
+            datagrams: BTreeMap::new(),
+            packet_bytes: HashMap::new(),
             pending: BinaryHeap::new(),
             buffer: Vec::new(),
             failed: None,
@@ -140,7 +145,17 @@ impl<W: Write + Send> SourceCapture<W> {
         self.write_before(settled.min(now));
     }
 
+    /// Keeps the bytes of a packet that begins its history, if a stack has sent the packet.
+    fn keep_bytes(&mut self, packet: &Packet) {
+        if let Body::Datagram { number } = packet.body
+            && let Some(bytes) = self.datagrams.get(&(packet.flow, number))
+        {
+            self.packet_bytes.insert(packet.number, Arc::clone(bytes));
+        }
+    }
+
     fn record(&mut self, history: PacketHistory) {
+        let bytes = self.packet_bytes.remove(&history.packet.number);
         let PacketHistory { sent, packet, end, is_from_middlebox, copied_on, created_by, changed } = history;
         let node = |node: NodeId| &self.nodes[node.0 as usize];
         let mut dropped_interface = None;
@@ -186,6 +201,7 @@ impl<W: Write + Send> SourceCapture<W> {
             time,
             place: packet.number,
             packet,
+            bytes,
             comment,
             dropped_interface,
         }));
@@ -212,15 +228,17 @@ impl<W: Write + Send> SourceCapture<W> {
         let header = Header::of(&record.packet, &flow.ends);
         let payload = match &record.packet.body {
             Body::Tcp(segment) => Payload::Pattern(segment.len),
-            Body::Datagram { .. } => {
-                let of_quic =
-                    flow.quic_headers.map(|headers| record.packet.wire_bytes.saturating_sub(headers));
-                Payload::Pattern(of_quic.unwrap_or(flow.datagram_bytes))
-            }
+            Body::Datagram { .. } => match record.bytes.as_deref() {
+                Some(sent) => Payload::Bytes(&sent.bytes),
+                None => Payload::Pattern(flow.datagram_bytes),
+            },
             Body::Notice(_) => Payload::Pattern(0),
         };
         self.buffer.clear();
-        emit(&header, &record.packet.body, payload, &mut self.buffer).map_err(io::Error::other)?;
+        match record.bytes.as_deref() {
+            Some(SentBytes { layer: Layer::Ip, bytes }) => self.buffer.extend_from_slice(bytes),
+            _ => emit(&header, &record.packet.body, payload, &mut self.buffer).map_err(io::Error::other)?,
+        }
         let length = self.buffer.len() as u32;
         let interface = record.dropped_interface.unwrap_or(flow.interface);
         self.capture.packet(interface, record.time, &self.buffer, length, record.comment.as_deref())
@@ -229,6 +247,9 @@ impl<W: Write + Send> SourceCapture<W> {
 
 impl<W: Write + Send + 'static> Observer for SourceCapture<W> {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if packet.hop == 0 {
+            self.keep_bytes(packet);
+        }
         let hops = self.hops_of(packet);
         self.histories.on_packet(now, pipe, packet, hops, fate);
         self.write_settled(now);
@@ -245,7 +266,12 @@ impl<W: Write + Send + 'static> Observer for SourceCapture<W> {
         self.write_settled(now);
     }
 
+    fn on_datagram(&mut self, flow: FlowId, number: u64, layer: Layer, bytes: &[u8]) {
+        self.datagrams.insert((flow, number), Arc::new(SentBytes { layer, bytes: bytes.to_vec() }));
+    }
+
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        self.keep_bytes(copy);
         self.histories.on_copy(now, pipe, copy);
         self.write_settled(now);
     }

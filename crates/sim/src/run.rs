@@ -10,6 +10,7 @@ use crate::transport;
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Engine, Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::{Hop, Scenario};
+use lasthop_stack::Layer;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
@@ -39,6 +40,10 @@ impl Observer for ObserverList {
 
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         self.0.iter_mut().for_each(|observer| observer.on_copy(now, pipe, copy));
+    }
+
+    fn on_datagram(&mut self, flow: FlowId, number: u64, layer: Layer, bytes: &[u8]) {
+        self.0.iter_mut().for_each(|observer| observer.on_datagram(flow, number, layer, bytes));
     }
 
     fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {

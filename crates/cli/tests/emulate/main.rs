@@ -56,6 +56,7 @@ pub fn emulate(arguments: &[&str]) -> Output {
     emulating(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
+/// Returns the command `lasthop emulate` with these arguments.
 pub fn emulating(arguments: &[&str]) -> Command {
     let mut command = lasthop();
     command.arg("emulate").args(arguments);

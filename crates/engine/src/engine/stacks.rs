@@ -125,6 +125,9 @@ impl Engine {
             let mut bytes = std::mem::take(flow.in_flight.buffer(slot));
             let sent = flow.end(side).poll_datagram(now, &mut bytes);
             let length = bytes.len();
+            if let (Some(observer), Some(_)) = (&mut self.observer, sent) {
+                observer.on_datagram(id, slot, flow.end(side).layer(), &bytes);
+            }
             *flow.in_flight.buffer(slot) = bytes;
             let Some(sent) = sent else {
                 flow.in_flight.release(slot);
