@@ -79,7 +79,8 @@ impl Endpoint {
         self.data_ecn = match self.agreed.ecn {
             Feedback::None => Ecn::NotEct,
             _ if is_mangled || is_withdrawn => Ecn::NotEct,
-            // ECT(1) promises a response to each mark (RFC 9331 §4.3).
+            // A sender of ECT(1) must respond to each mark (RFC 9331 §4.3), so that only a scalable congestion control
+            // sends ECT(1).
             Feedback::Accurate if self.sender().sends_ect1() => Ecn::Ect1,
             Feedback::Classic | Feedback::Accurate => Ecn::Ect0,
         };

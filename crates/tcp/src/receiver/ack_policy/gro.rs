@@ -7,9 +7,9 @@
 //! out of order ends a batch, two ACKs are sent: one for the batch and one for the segment.
 //!
 //! # Not modelled
-//! Delivery at the end of a batch: here the application can read each segment on arrival. The largest number of
-//! segments in a batch. The end of a batch at a segment with PSH, as in Linux: senders here set PSH only at the end of
-//! their data.
+//! * Delivery to the application at the end of a batch: here, the application can read each segment on arrival.
+//! * A limit on the number of segments in a batch.
+//! * The end of a batch at a segment with PSH, as in Linux: senders here set PSH only at the end of their data.
 
 use super::linux::{self, Linux};
 use super::{AckPolicy, AckTime, Build, DataArrival};
@@ -60,7 +60,7 @@ struct Gro {
     delayed: Linux,
     /// Payload of the current batch, bytes.
     batch: u64,
-    /// [`DataArrival::unacknowledged`] of the last arrival, bytes.
+    /// [`DataArrival::unacknowledged`] at the last arrival, bytes.
     unacknowledged: u64,
     /// Last segment of the current batch; `None` between batches.
     last: Option<DataArrival>,
@@ -93,8 +93,8 @@ impl Gro {
 impl AckPolicy for Gro {
     fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
         self.acks_due = 1;
-        // If no ACK was sent since the last arrival, a segment that is not urgent increases `unacknowledged` by at
-        // least one byte.
+        // Unless an ACK was sent since the last arrival, each segment that is not urgent increases `unacknowledged` by
+        // at least one byte.
         let least = self.unacknowledged + u64::from(!arrival.urgent);
         if arrival.unacknowledged < least {
             // An outgoing data segment has carried an ACK since the last arrival.
@@ -103,7 +103,7 @@ impl AckPolicy for Gro {
         let new = arrival.unacknowledged - self.unacknowledged;
         self.unacknowledged = arrival.unacknowledged;
         if arrival.urgent {
-            // The batch and a segment out of order are acknowledged separately.
+            // If a segment out of order ends a batch, the batch and the segment are acknowledged separately.
             self.acks_due = 1 + u32::from(self.batch > 0 && new == 0);
             self.delayed.on_data(arrival);
             self.forget();

@@ -50,7 +50,6 @@ pub(super) struct Linux {
 }
 
 impl Linux {
-    /// Reads the parameters `quick`, `shortest` and `longest`.
     pub(super) fn new(values: &Values) -> Linux {
         let (quick, shortest) = (values.count("quick"), values.duration("shortest"));
         let longest = values.duration("longest").max(shortest);
@@ -62,7 +61,6 @@ impl Linux {
     fn follow(&mut self, now: Time) {
         let Some(gap) = self.last.replace(now).map(|last| now.since(last)) else { return };
         if gap > self.longest {
-            // The sender was silent, so quick ACKs restart.
             self.left = self.quick;
         } else {
             let half = self.wait.divided_by(2);

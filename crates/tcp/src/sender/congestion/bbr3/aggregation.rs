@@ -58,7 +58,7 @@ mod tests {
     use lasthop_base::Duration;
 
     /// The link delivers 1 MB/s in bursts of 30 kB every 30 ms. The excess of 30 kB counts for ten rounds, or for one
-    /// round if `all_rounds` is `false` (Startup).
+    /// round if `all_rounds` is `false` (as in Startup).
     #[test]
     fn lumps_count_for_ten_rounds() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

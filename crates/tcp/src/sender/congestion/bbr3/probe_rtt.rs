@@ -24,7 +24,7 @@ impl MinRtt {
         self.smallest = rtt.map(|rtt| (rtt, Time::ZERO));
     }
 
-    /// Sets the time of the handshake's RTT sample at the first ACK.
+    /// Sets the time of the handshake's RTT sample to `now`, the time of the first ACK.
     pub(super) fn begin(&mut self, now: Time) {
         if let Some((_, at)) = self.smallest.as_mut().filter(|(_, at)| *at == Time::ZERO) {
             *at = now;
