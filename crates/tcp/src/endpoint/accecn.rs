@@ -2,14 +2,14 @@
 //! field ACE) and the AccECN option report every mark to the sender.
 //!
 //! Not modelled: ECN-capable pure ACKs, SYNs and retransmissions (ECN++); path properties cached for later connections
-//! (§3.1.4.1); lost ACKs detected with the help of the option (§3.2.3.2.2); mangling of the ECN field detected from
+//! (§3.1.4.1); detection of lost ACKs with the help of the option (§3.2.3.2.2); detection of a mangled ECN field from
 //! continuous marks (§3.2.2.3).
 
 use crate::receiver::ecn_echo::MarkEcho;
 use lasthop_wire::accecn::{AccEcnCounters, CounterOrder};
 use lasthop_wire::{Ecn, Flags, Segment};
 
-/// Mechanism that reports received marks to the peer, as negotiated.
+/// Mechanism that reports received congestion marks to the peer, as negotiated: the ECN echo of RFC 3168, or AccECN.
 pub(super) enum MarkFeedbackSender {
     Echo(Box<dyn MarkEcho>),
     Accurate(Box<AccEcn>),
@@ -32,7 +32,7 @@ impl MarkFeedbackSender {
         }
     }
 
-    /// Handles arriving data with or without a mark. Returns the ECN flags that later segments carry.
+    /// Records the arrival of data. Returns the ECN flags that later segments carry.
     pub(super) fn on_data(&mut self, marked: bool) -> Flags {
         self.echo(|echo| echo.on_data(marked))
     }
@@ -81,7 +81,7 @@ pub(super) struct AccEcn {
     pub(super) handshake: Ecn,
     /// Number of packets received with CE, plus the initial value 5 (r.cep).
     packets: u32,
-    /// Payload received by code point, bytes, plus the initial values.
+    /// Payload received with each ECN code point, bytes, plus the initial values.
     arrived: ByteCounts,
     /// Byte counters that the last AccECN option sent to the peer.
     last_option: ByteCounts,
@@ -125,7 +125,7 @@ const FIRST_PACKETS: u32 = 5;
 const FIRST_BYTES: ByteCounts = ByteCounts { ect0: 1, ce: 0, ect1: 1 };
 /// Modulus of the 3-bit field ACE.
 const ACE_WRAPS: u32 = 8;
-/// Modulus of the byte counters in the option.
+/// Modulus of the 24-bit byte counters in the AccECN option.
 const BYTES_WRAP: u64 = 1 << 24;
 const OPTION_SPACE: u32 = 40;
 

@@ -1,4 +1,5 @@
-//! Negotiation of ECN (RFC 3168 §6.1.1, RFC 9768 §3.1), and marks in segments. The counters are in `accecn.rs`.
+//! Negotiation of ECN (RFC 3168 §6.1.1, RFC 9768 §3.1), and congestion marks in segments. `accecn.rs` has AccECN's
+//! counters.
 
 use super::accecn::{AccEcn, MarkFeedback, MarkFeedbackSender, field_of, flags_of, handshake_field};
 use super::{Arriving, Endpoint};

@@ -134,8 +134,8 @@ pub struct Endpoint {
     config: Arc<Config>,
     syn_repeats: u32,
     role: Role,
-    /// Whether to close the connection as soon as the handshake is complete, because the application has already called
-    /// for the close.
+    /// Whether to close the connection as soon as the handshake is complete, because the application has already
+    /// closed.
     closes_when_open: bool,
     ended: Option<EndReason>,
     pending_sender: PendingSender,
@@ -210,7 +210,7 @@ impl Endpoint {
     /// Returns a closed endpoint. `iss`: initial sequence number of this side; `random`: random numbers for mechanisms.
     pub fn new(config: impl Into<Arc<Config>>, role: Role, iss: Seq, random: Stream) -> Endpoint {
         let config = config.into();
-        // The sender has a separate random stream, so that the sender's draws do not affect the receiver.
+        // The sender has a separate random stream, so that the sender's random numbers do not affect the receiver.
         let seed = random.clone().draw();
         Endpoint {
             sending: SendingHalf::new(),

@@ -1,4 +1,4 @@
-//! Notices: reports of the driver, of a link layer or of a network node that are not TCP segments.
+//! Notices: reports that are not TCP segments, from the driver, a link layer or a network node.
 
 use super::{Endpoint, Special};
 use crate::notice::{Notice, WantedNotices};

@@ -32,7 +32,7 @@ impl Endpoint {
         }
     }
 
-    /// Queues a reset for an aborted connection, if the connection may still be open for the peer (RFC 9293 §3.10.5).
+    /// Queues a reset for an aborted connection, if the peer may still consider the connection open (RFC 9293 §3.10.5).
     pub(super) fn reset_peer(&mut self) {
         let has_peer = matches!(
             self.state,

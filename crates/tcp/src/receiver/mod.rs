@@ -66,7 +66,7 @@ pub struct Receiver {
     window_shrinks: bool,
     /// Whether the last data segment sent carried the current ACK number and window.
     ack_is_current: bool,
-    /// Whether further data segments may reuse the ACK number and the window while `ack_is_current`.
+    /// Whether further data segments may reuse the ACK number and the window while `ack_is_current` is true.
     caches_advertisement: bool,
     window_needs_arrivals: bool,
     splitting_needs_arrivals: bool,

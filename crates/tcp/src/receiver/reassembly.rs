@@ -1,4 +1,4 @@
-//! Reassembly of data that arrives in order or out of order, and its SACK blocks.
+//! Reassembly of data that arrives in order or out of order, and SACK blocks for this data.
 
 use crate::ranges::{Range, RangeSet};
 use lasthop_wire::SackBlocks;

@@ -84,7 +84,7 @@ impl Gro {
         AckTime::Now
     }
 
-    /// Resets the state, because an ACK for all segments is sent now or was sent.
+    /// Resets the state after an ACK for all segments.
     fn forget(&mut self) {
         (self.batch, self.unacknowledged, self.last, self.delayed_until) = (0, 0, None, Time::NEVER);
     }

@@ -56,8 +56,8 @@ impl Linux {
         Linux { quick, left: quick, shortest, longest, wait: shortest, last: None }
     }
 
-    /// Adapts `wait` to the time since the last segment: half of the old `wait` plus this time, between `shortest` and
-    /// `longest`. A time above `longest` restarts the quick ACKs instead.
+    /// Adapts `wait` to the time since the last segment. The new `wait` is half of the old `wait` plus this time,
+    /// limited to `shortest` … `longest`. A time above `longest` restarts the quick ACKs instead.
     fn follow(&mut self, now: Time) {
         let Some(gap) = self.last.replace(now).map(|last| now.since(last)) else { return };
         if gap > self.longest {

@@ -7,11 +7,11 @@
 //! buffer drops.
 //!
 //! # Source of p
-//! §2.3: the sender counts triple duplicate ACKs and reports the count in an option (`source = "duplicates"`). With
-//! `"retransmissions"`, the sender reports the number of all retransmissions. An unmodified server sends no such
-//! option, so by default the receiver counts losses itself. The receiver counts segments missing at a gap, and repeated
-//! segments, because a repeated segment indicates a lost ACK. Losses at the end of a window open no gap and are not
-//! counted, so the estimate is too low for small windows.
+//! In miyoshi §2.3, the sender counts triple duplicate ACKs and reports the count in an option (`source =
+//! "duplicates"`). With `"retransmissions"`, the sender reports the number of all retransmissions. An unmodified server
+//! sends no such option, so by default the receiver counts losses itself. The receiver counts segments missing at a
+//! gap, and repeated segments, because a repeated segment indicates a lost ACK. Losses at the end of a window open no
+//! gap and are not counted, so the estimate is too low for small windows.
 //!
 //! # Not modelled
 //! The size and the delay of the option. Here, the receiver obtains the sender's current counts when a segment arrives.

@@ -1,5 +1,5 @@
 //! ACK splitting (hasegawa): after a wireless loss the receiver acknowledges each packet in slices. If the sender
-//! counts ACKs, cwnd then grows faster than one segment per RTT.
+//! counts ACKs instead of bytes, cwnd then grows faster than one segment per RTT.
 
 use super::{AckForm, AckSplitting, Build, DueAck, FixedSplit, Needs};
 use crate::event::Cause;

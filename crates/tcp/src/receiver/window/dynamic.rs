@@ -57,7 +57,7 @@ const FLOOR: u64 = 2;
 const ROUNDS: usize = 10;
 /// Shortest duration of a round. In a shorter round, a burst would look like a high rate.
 const SHORTEST_ROUND: Duration = Duration::from_millis(10);
-/// Lower bound of an RTT sample. Scheduling delays dominate shorter times.
+/// Lower bound of an RTT sample, because scheduling delays dominate shorter times.
 const SMALLEST_RTT: Duration = Duration::from_millis(1);
 /// Time without confirmation after which the smallest RTT is measured again.
 const RTT_VALID: Duration = Duration::from_secs(10);

@@ -20,14 +20,13 @@ use super::{AckEvent, CongestionControl, Level, LossEvent, LossPhase, Nature, Ra
 use crate::sender::ack_counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Time, Values};
 
-/// Time for which a computed cost applies if cwnd is unchanged.
+/// Time for which a computed cost of growth applies if cwnd is unchanged.
 const COST_LIFETIME: Duration = Duration::from_micros(31_250);
 /// Time after the start of an epoch during which RTT samples do not update the smallest RTT.
 const RTT_SETTLING: Duration = Duration::from_secs(1);
-/// Upper limit of the cost before the plateau is known. The cost is the credit, segments, that raises cwnd by a
-/// segment.
+/// Largest cost before the plateau is known: acknowledged segments per segment of growth.
 const MAX_COST: f64 = 20.0;
-/// Lower limit of the cost: credit, segments, that raises cwnd by a segment.
+/// Smallest cost: acknowledged segments per segment of growth.
 const MIN_COST: f64 = 2.0;
 
 /// Linux's CUBIC. All windows are in segments.
@@ -61,7 +60,7 @@ struct Epoch {
     credit: f64,
     /// Estimate of Reno's cwnd.
     reno: f64,
-    /// Cost: credit, segments, that raises cwnd by a segment.
+    /// Cost: acknowledged segments per segment of growth.
     cost: f64,
     /// Time at which `cost` was computed.
     computed_at: Time,
@@ -107,8 +106,8 @@ impl CubicLinux {
         Epoch { began: now, rise, origin, credit: 0.0, reno: cwnd, cost: 0.0, computed_at: now, at_cwnd: 0.0 }
     }
 
-    /// Adds `acked` segments, the credit of the ACK, to the estimate of Reno's cwnd. Returns the current cost: the
-    /// credit, segments, that raises cwnd by a segment.
+    /// Adds `acked` segments, the credit of the ACK, to the estimate of Reno's cwnd. Returns the current cost:
+    /// acknowledged segments per segment of growth.
     fn cost(&mut self, now: Time, acked: f64) -> f64 {
         let cwnd = self.segments();
         let mut epoch = match self.epoch.take() {

@@ -7,7 +7,8 @@
 //! * β rises from 1/8 at da ≤ dm / 10 to 1/2 at da ≥ 0.8 dm.
 //!
 //! After da has exceeded dm / 100, α returns to `alpha_max` only after five round trips with da ≤ dm / 100. If cwnd is
-//! below `threshold` segments, α is 1 and β is 1/2. After a timeout, the same values apply until the next round trip.
+//! below `threshold` segments, α is 1 and β is 1/2. The values 1 and 1/2 also apply after a timeout, until the next
+//! round trip.
 
 use super::{AckEvent, Build, LossEvent, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;

@@ -168,8 +168,8 @@ mod tests {
             for _ in 0..40 {
                 path.round(100.0);
             }
-            // The current delay is the smallest of the last four samples. After this round, all of them have the new
-            // delay.
+            // The current delay is the smallest of the last four samples. After this round, all four samples have the
+            // new delay.
             path.round(100.0 + queueing);
             let before = path.segments();
             let grown = path.round(100.0 + queueing) - before;

@@ -170,7 +170,7 @@ impl CongestionControl for Peach {
         self.reno.on_reordered(to);
     }
 
-    /// Keeps the segments that ACKs of dummies have added to cwnd.
+    /// Leaves cwnd unchanged at the end of a recovery, so that the segments added for ACKs of dummies remain.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         if recovered != Recovered::Kept {
             self.reno.on_recovered(flight, recovered);

@@ -24,7 +24,8 @@ impl Aggregation {
     }
 
     /// Handles an ACK that delivers `delivered` bytes (UpdateACKAggregation). `bandwidth`: bytes per second.
-    /// `all_rounds`: whether `extra` is the maximum of the whole filter instead of the last round alone.
+    /// `all_rounds`: whether `extra` is the maximum over all rounds of the filter, instead of the value of the last
+    /// round.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
