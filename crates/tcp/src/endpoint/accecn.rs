@@ -85,8 +85,7 @@ pub(super) struct AccEcn {
     arrived: ByteCounts,
     /// Byte counters that the last AccECN option sent to the peer.
     last_option: ByteCounts,
-    /// Whether the next segment carries an AccECN option even if no counter has changed, to test whether the path
-    /// passes the option (RFC 9768 §3.2.3.2.1).
+    /// Whether the next segment tests if the path passes AccECN options, even without changed counters (§3.2.3.2.1).
     tests_path: bool,
     /// Whether the last received packet had CE.
     was_marked: bool,
@@ -99,8 +98,7 @@ pub(super) struct AccEcn {
     has_option: bool,
     /// Whether no feedback has arrived since the handshake.
     is_first: bool,
-    /// Whether the sender uses the peer's feedback; false if a node on the path clears the field ACE (RFC 9768
-    /// §3.2.2.4).
+    /// Whether the sender uses the peer's feedback; false if a node on the path clears ACE (RFC 9768 §3.2.2.4).
     uses_feedback: bool,
 }
 
@@ -147,8 +145,7 @@ impl AccEcn {
         }
     }
 
-    /// Sets the packet counter after a SYN-ACK has arrived. A SYN-ACK with CE counts as a marked packet (RFC 9768
-    /// §3.2.2.2).
+    /// Sets the packet counter when a SYN-ACK arrives. A SYN-ACK with CE counts as a marked packet (RFC 9768 §3.2.2.2).
     pub(super) fn count_syn_ack(&mut self) {
         self.packets = FIRST_PACKETS + u32::from(self.handshake == Ecn::Ce);
     }
@@ -175,14 +172,12 @@ impl AccEcn {
         flags_of((self.packets % ACE_WRAPS) as u8)
     }
 
-    /// Whether the next segment should carry an AccECN option. A segment with the option has room for fewer SACK
-    /// blocks.
+    /// Whether the next segment should carry an AccECN option, which leaves room for fewer SACK blocks.
     pub(super) fn is_due(&self) -> bool {
         self.tests_path || self.arrived != self.last_option
     }
 
-    /// Length of the AccECN option, bytes, for which full segments leave room; 0 before any ECN-capable packet has
-    /// arrived.
+    /// Space, bytes, that full segments leave for the AccECN option; 0 before any ECN-capable packet has arrived.
     pub(super) fn option_bytes(&self) -> u64 {
         if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
     }
@@ -281,8 +276,7 @@ impl AccEcn {
                 let bytes = self.bytes_from_option(reported);
                 (if is_enough(bytes, least, safer, mss) { least } else { safer }, bytes)
             }
-            // Assumes the smallest possible number of marks: if options reach this endpoint, the next option corrects
-            // the number.
+            // Assumes the fewest possible marks: if options reach this endpoint, the next option corrects the number.
             None if self.has_option => (least, self.bytes_estimated(least, mss)),
             None => (safer, self.bytes_estimated(safer, mss)),
         };
@@ -324,8 +318,7 @@ fn safer(segments: u32, least: u32) -> u32 {
     }
 }
 
-/// Whether the number of marked bytes shows that only `least` packets, not `safer` packets, were marked (RFC 9768
-/// appendix A.2.2).
+/// Whether the marked bytes show that only `least` packets, not `safer`, were marked (RFC 9768 appendix A.2.2).
 fn is_enough(bytes: u64, least: u32, safer: u32, mss: u64) -> bool {
     safer <= least || (bytes <= mss * u64::from(least) && 2 * bytes < mss * u64::from(safer))
 }

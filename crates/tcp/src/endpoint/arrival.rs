@@ -228,8 +228,7 @@ impl Endpoint {
         let news = Ack {
             ack,
             window,
-            // An ACK that reports a damaged segment (HACK) is handled like a segment with data, so that the ACK does
-            // not count as a duplicate ACK.
+            // A report of a damaged segment (HACK) is handled like data, because it must not count as a duplicate ACK.
             carries_data: segment.sequence_space() > 0 || segment.damaged().is_some(),
             sack,
             stamps: segment.timestamps.filter(|_| self.agreed.timestamps),

@@ -2,8 +2,7 @@
 //!
 //! Functions `handle_*` take input: arriving segments, expired timers, notices and ICMP errors. Functions `poll_*`
 //! return output: segments to send now, the deadline for `handle_timeout`, and events. An endpoint reads no clock and
-//! stores no payload. `write` only counts the bytes to send, and a segment has only the range of its payload in the
-//! stream.
+//! stores no payload: `write` only counts bytes, and a segment has only the range of its payload in the stream.
 //!
 //! Components with their own state: `accecn` (AccECN counters), `challenge` (rate limit of challenge ACKs),
 //! `keep_alive` (probes), and the halves `Sender` and `Receiver`. The following files have further parts of `impl
@@ -110,8 +109,7 @@ pub struct Endpoint {
     agreed: Agreed,
     /// Whether `own_timer` may have become earlier since the last [`Endpoint::poll_earlier_timeout`].
     sooner: bool,
-    /// Whether `pending_sender` has recorded that no data is waiting to be sent. Used only before the sending half is
-    /// created.
+    /// Whether `pending_sender` has recorded that no data is waiting; used until the sending half is created.
     is_silent: bool,
     last_ack: u64,
     /// Deadline: in TIME-WAIT the end of TIME-WAIT, in other states the next keep-alive check.

@@ -18,8 +18,7 @@ pub(super) struct Advertised {
     bytes: u64,
 }
 
-/// Value of `Receiver::buffer` and `Receiver::free` if the window mechanism has no constant buffer. No window is that
-/// large.
+/// Value of `Receiver::buffer` and `Receiver::free` if the window mechanism has no constant buffer.
 pub(super) const NO_BUFFER: u64 = u64::MAX;
 
 impl Receiver {
@@ -34,9 +33,8 @@ impl Receiver {
     }
 
     /// Records that the application has left `bytes` bytes unread. Advertises the new window at once if the new window
-    /// exceeds the last advertised window by at least two segments, or by the largest window if the largest window is
-    /// smaller than two segments. The comparison uses window sizes that the 16-bit field can express in units of `1 <<
-    /// shift`.
+    /// exceeds the last advertised window by two segments or by the largest window, whichever is smaller. The
+    /// comparison uses window sizes that the 16-bit field can express at the window scale `shift`.
     ///
     /// The comparison usually ignores how much of the last advertised window is still unused, because arriving data
     /// causes its own ACKs. A read must neither hasten a delayed ACK nor cause a duplicate ACK (RFC 5681 §4.2). If the

@@ -66,7 +66,6 @@ struct Gro {
     last: Option<DataArrival>,
     /// Time of the delayed ACK for earlier batches; [`Time::NEVER`] if all earlier batches are acknowledged.
     delayed_until: Time,
-    /// Number of ACKs to send for the last decision.
     acks_due: u32,
 }
 

@@ -1,10 +1,9 @@
 //! Single or duplicated ACKs, depending on an estimate of the radio link's packet error probability (miyoshi §2.3,
 //! §2.4).
 //!
-//! p is the number of lost segments divided by the number of sent segments in a period. The moving average of p has the
-//! paper's weights: 7/8 for the latest period and 1/8 for the old average, the reverse of TCP's RTT filter. The packet
-//! error probability of the radio link, p_err, is computed from p and from p_buff, the share of packets that a full
-//! buffer drops.
+//! p is the share of lost segments in a period. The moving average of p has the paper's weights: 7/8 for the latest
+//! period and 1/8 for the old average, the reverse of TCP's RTT filter. The packet error probability of the radio link,
+//! p_err, is computed from p and from p_buff, the share of packets that a full buffer drops.
 //!
 //! # Source of p
 //! In miyoshi §2.3, the sender counts triple duplicate ACKs and reports the count in an option (`source =

@@ -56,8 +56,8 @@ struct Split {
     counts_service: bool,
     fixed: Option<u32>,
     always: bool,
-    /// target_cwnd: ACK splitting ends when cwnd_r, the estimate of the sender's cwnd, reaches this value, segments.
-    /// `None` while ACKs are not split.
+    /// target_cwnd, segments: splitting ends when cwnd_r, the estimate of cwnd, reaches this value. `None`: no
+    /// splitting.
     target: Option<f64>,
     /// s_queue: length of the uplink queue after the ACKs for the previous packet were enqueued, packets. `None` before
     /// the first packet of a splitting period.
@@ -195,10 +195,9 @@ mod tests {
 
     #[test]
     fn the_number_follows_the_uplink_queue() {
-        // hasegawa Fig. 5, Eq. 4 and 5: the first packet causes 1 ACK. For a later packet, let n be the number of ACKs
-        // that have left the queue since the previous packet: s_queue less the ACKs that wait now. If the queue is
-        // empty, the packet causes n + 1 ACKs; otherwise n less the number of waiting ACKs. s_queue is the queue length
-        // after the previous step.
+        // hasegawa Fig. 5, Eq. 4 and 5: the first packet causes 1 ACK. s_queue is the queue length after the ACKs for
+        // the previous packet, so that n = s_queue - waiting ACKs have left the queue since then. If no ACK waits, the
+        // packet causes n + 1 ACKs; otherwise n - waiting, but at least 1.
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         split.on_loss(Cause::Wireless, &path(100.0));
         let mut step = |waiting: u32, after: Backlog| {

@@ -238,7 +238,6 @@ mod tests {
         assert_eq!(window.rtt_probe.as_ref().and_then(|it| it.least), Some(Duration::from_millis(70)));
         window.on_arrival(&arrived(at(ends, 0), SEGMENT, 75));
         assert_eq!((window.min_rtt, window.rtt_probe.is_none()), (Some(Duration::from_millis(70)), true));
-        // A sample of 60 ms just before `drained` does not count.
         let mut window = dynamic();
         feed(&mut window, 0, 1000, 20);
         feed(&mut window, 1000, 10_050, 80);

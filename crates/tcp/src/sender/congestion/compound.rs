@@ -97,7 +97,6 @@ struct Compound {
     base: Duration,
     /// Sum of the RTT samples of the current round, seconds.
     sum: f64,
-    /// Number of RTT samples of the current round.
     count: u32,
     /// Next byte to send (SND.NXT) at the start of the round.
     until: u64,

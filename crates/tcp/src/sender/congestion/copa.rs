@@ -312,7 +312,6 @@ mod tests {
         assert!((195.0..=215.0).contains(&mean), "{mean}");
     }
 
-    /// Slow start doubles cwnd in each round trip.
     #[test]
     fn slow_start_doubles() {
         let mut path = Rounds::new((MECHANISM.build)(&MECHANISM.info.defaults(), Rounds::start(10, 2)));

@@ -167,9 +167,8 @@ impl Cubic {
         grown
     }
 
-    /// Sets W_max, cwnd_prior and ssthresh (RFC 9438 §4.6, §4.7). Returns `beta` × `flight` or cwnd, whichever is
-    /// smaller. The limit is necessary because FlightSize can far exceed a lowered cwnd, and a loss must not raise
-    /// cwnd.
+    /// Sets W_max, cwnd_prior and ssthresh (RFC 9438 §4.6, §4.7). Returns `beta` × `flight`, limited to cwnd, because
+    /// FlightSize can far exceed a lowered cwnd, and a loss must not raise cwnd.
     fn lower_ssthresh(&mut self, flight: u64) -> f64 {
         self.undo = self.memory;
         let cwnd = self.segments();
@@ -209,8 +208,8 @@ impl Epoch {
 
 impl Usage {
     /// Returns whether the bytes in flight before this ACK left room for a segment in a cwnd of `cwnd` bytes. If
-    /// several ACKs arrive without a transmission in between, for example as one batch from the driver, the result for
-    /// the first ACK applies to all.
+    /// several ACKs arrive as one batch, without a transmission in between, the result for the first ACK applies to
+    /// all.
     fn had_room(&mut self, ack: &AckEvent, cwnd: u64, mss: u64) -> bool {
         let before = ack.in_flight.saturating_add(ack.delivered);
         if before != self.in_flight {
@@ -314,8 +313,7 @@ impl CongestionControl for Cubic {
                 self.memory.epoch = None;
             }
             Recovered::Probed { .. } => self.window.on_recovered(flight, recovered),
-            // RFC 9438 §4.9: W_max and the epoch are restored only if cwnd has not grown beyond cwnd_prior since the
-            // reduction.
+            // RFC 9438 §4.9: W_max and the epoch are restored only if cwnd is still below cwnd_prior.
             Recovered::Revised { .. } => {
                 if self.segments() < self.memory.prior {
                     let epoch = self.undo.epoch.map(|epoch| Epoch { seen: None, ..epoch });

@@ -36,8 +36,7 @@ pub(super) struct CubicLinux {
     c: f64,
     beta: f64,
     fast_convergence: bool,
-    /// Number of windows of acknowledged segments (credit) that raise the estimate of Reno's cwnd by a segment. `None`
-    /// disables the Reno-friendly region.
+    /// Number of acknowledged windows per segment of growth of Reno's cwnd. `None`: no Reno-friendly region.
     reno_pace: Option<f64>,
     /// W_max, the plateau; 0 if unknown.
     plateau: f64,
@@ -62,7 +61,6 @@ struct Epoch {
     reno: f64,
     /// Cost: acknowledged segments per segment of growth.
     cost: f64,
-    /// Time at which `cost` was computed.
     computed_at: Time,
     /// cwnd for which `cost` was computed.
     at_cwnd: f64,

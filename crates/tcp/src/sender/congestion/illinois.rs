@@ -81,7 +81,6 @@ struct Illinois {
     largest: Duration,
     /// Sum of the RTT samples of the current round trip, seconds.
     sum: f64,
-    /// Number of RTT samples of the current round trip.
     count: u32,
     /// Next byte to send (SND.NXT) at the start of the round trip.
     until: u64,

@@ -91,8 +91,7 @@ impl Jersey {
         }
     }
 
-    /// Returns the optimal window (ownd), bytes: estimated bandwidth times smallest RTT. `None` before the first RTT
-    /// sample.
+    /// Returns the optimal window (ownd), bytes: estimated bandwidth times smallest RTT. `None` without an RTT sample.
     fn optimum(&self) -> Option<u64> {
         let rtt = self.smallest?.as_secs();
         Some((rtt * self.filter.estimate()) as u64)

@@ -45,8 +45,7 @@ pub struct Reno {
     cwnd: f64,
     ssthresh: u64,
     mss: u64,
-    /// Bytes credited by the ACK counting that have not yet added a segment to cwnd. Always 0 unless the ACK counting
-    /// collects credit.
+    /// Bytes of credit that have not yet raised cwnd. Always 0 unless the ACK counting collects credit.
     collected: u64,
     halved: HalvedQuantity,
     slow_start_at_ssthresh: bool,
@@ -103,9 +102,8 @@ impl Reno {
         self.cwnd = bytes.min(LARGEST);
     }
 
-    /// Grows cwnd like [`CongestionControl::on_ack`], but congestion avoidance adds `segments` segments, instead of
-    /// one, per window of credited bytes. cwnd grows by fractions of a segment, even if the ACK counting collects
-    /// credit.
+    /// Grows cwnd like [`CongestionControl::on_ack`], but congestion avoidance adds `segments` segments, not one, for a
+    /// cwnd of credited bytes. cwnd grows by fractions of a segment, even if the ACK counting collects credit.
     pub fn on_ack_adding(&mut self, segments: f64, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if self.in_slow_start() || !self.may_grow(ack) {
             return self.on_ack(ack, ack_counting);

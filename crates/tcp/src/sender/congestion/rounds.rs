@@ -40,8 +40,7 @@ impl Rounds {
         self.control.window() as f64 / MSS as f64
     }
 
-    /// Simulates a round with an RTT of `rtt_ms`: acknowledges all data in flight at its start. Returns cwnd in
-    /// segments.
+    /// Simulates a round of `rtt_ms`: acknowledges all data in flight at its start. Returns cwnd in segments.
     pub(super) fn round(&mut self, rtt_ms: f64) -> f64 {
         self.marked_round(rtt_ms, 0.0)
     }

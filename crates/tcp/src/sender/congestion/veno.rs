@@ -146,7 +146,7 @@ mod tests {
         assert_eq!([after_loss(8, 150), after_loss(30, 100)], [6400, 24 * MSS]);
     }
 
-    /// Fu and Liew §3.A: a window of ACKs adds a segment to cwnd, or half a segment if at least `beta` segments are
+    /// Fu and Liew §3.A: a window of ACKs adds a segment to cwnd, or half a segment with `beta` or more segments
     /// queued.
     #[test]
     fn a_full_queue_halves_the_growth() {

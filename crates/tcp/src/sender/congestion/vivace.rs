@@ -137,7 +137,6 @@ enum Purpose {
     /// The results of earlier intervals are outstanding.
     Waiting,
     Starting,
-    /// Interval of a trial.
     Trial {
         is_higher: bool,
     },
@@ -282,7 +281,6 @@ impl Vivace {
         });
     }
 
-    /// Begins the first interval of the current phase.
     fn begin_phase(&mut self, now: Time) {
         self.first = self.count + 1;
         match self.phase {

@@ -4,8 +4,7 @@
 
 use lasthop_base::{Duration, Time};
 
-/// Number of rounds that each of the two entries of `largest` covers. An excess therefore counts for five to ten
-/// rounds.
+/// Number of rounds in each of the two entries of `largest`. An excess therefore counts for five to ten rounds.
 const ROUNDS: u32 = 5;
 /// Upper limit of the allowance: the bytes sent at the estimated bandwidth in this time.
 const LONGEST: Duration = Duration::from_millis(100);
@@ -14,8 +13,7 @@ const MAX_SEGMENTS: u64 = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct Aggregation {
-    /// Largest excess of acknowledged over expected bytes: in the current half of the filter, and in the previous half.
-    /// Each half has [`ROUNDS`] rounds.
+    /// Largest excess of acknowledged over expected bytes, in the current and in the previous [`ROUNDS`] rounds.
     largest: [u64; 2],
     rounds: u32,
     /// Start of the measurement interval.

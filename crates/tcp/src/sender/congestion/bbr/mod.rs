@@ -82,16 +82,14 @@ struct Bbr {
     aggregation: Aggregation,
     long_term: LongTerm,
     lost: u64,
-    /// Whether sending restarted after an idle time, and no data sent after the restart has been delivered. The queue
-    /// of the path is then empty.
+    /// Whether sending restarted after an idle time, and no data has been delivered after the restart.
     is_idle_restart: bool,
     /// cwnd before a recovery or ProbeRTT, bytes (prior_cwnd).
     prior: u64,
     phase: LossPhase,
     /// Whether a recovery began after the last ACK was handled.
     has_entered_recovery: bool,
-    /// Number of the round in which packet conservation applies: one packet is sent for each delivered packet. `None`
-    /// without packet conservation.
+    /// Number of the round, if any, with packet conservation: one packet is sent for each delivered packet.
     conserves_in: Option<u64>,
 }
 
@@ -173,8 +171,7 @@ impl Bbr {
         whole.clamp(fewest, 127) * self.mss
     }
 
-    /// Sets the pacing rate to `gain` times the bandwidth. Until the pipe is full for the first time, the rate never
-    /// falls.
+    /// Sets the pacing rate to `gain` times the bandwidth. The rate can fall only after the pipe was full.
     fn set_rate(&mut self, gain: f64, srtt: Option<Duration>) {
         let wanted = match (self.bandwidth(), srtt) {
             (bandwidth, _) if bandwidth > 0.0 => (1.0 - MARGIN) * gain * bandwidth,

@@ -24,8 +24,7 @@ impl Aggregation {
     }
 
     /// Handles an ACK that delivers `delivered` bytes (UpdateACKAggregation). `bandwidth`: bytes per second.
-    /// `all_rounds`: whether `extra` is the maximum over all rounds of the filter, instead of the value of the last
-    /// round.
+    /// `all_rounds`: whether `extra` is the maximum over all rounds of the filter, instead of the last round's value.
     pub(super) fn on_ack(
         &mut self,
         now: Time,

@@ -129,8 +129,7 @@ pub struct Bbr3 {
     state: Bbr3State,
     /// BBR.drain_start_round.
     drains_since: u64,
-    /// BBR.idle_restart: whether sending restarted after an idle time, and no data has been delivered after the
-    /// restart.
+    /// BBR.idle_restart: whether no data has been delivered since sending restarted after an idle time.
     is_idle_restart: bool,
     /// BBR.bw, bytes per second.
     bw: f64,
