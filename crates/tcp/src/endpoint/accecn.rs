@@ -1,14 +1,15 @@
-//! Accurate ECN (RFC 9768): counters of packets and bytes by code point, in both directions. Three header bits and an
-//! option report every mark to the sender.
+//! Accurate ECN (RFC 9768): counters of packets and bytes by code point, in both directions. Three header bits (the
+//! field ACE) and the AccECN option report every mark to the sender.
 //!
 //! Not modelled: ECN-capable pure ACKs, SYNs and retransmissions (ECN++); path properties cached for later connections
-//! (§3.1.4.1); detection of lost ACKs by the option (§3.2.3.2.2); detection of mangling by continuous marks (§3.2.2.3).
+//! (§3.1.4.1); detection of lost ACKs with the help of the option (§3.2.3.2.2); detection of a mangled ECN field from
+//! continuous marks (§3.2.2.3).
 
 use crate::receiver::ecn_echo::MarkEcho;
 use lasthop_wire::accecn::{AccEcnCounters, CounterOrder};
 use lasthop_wire::{Ecn, Flags, Segment};
 
-/// Mechanism that reports received marks to the peer, as negotiated.
+/// Mechanism that reports received congestion marks to the peer, as negotiated: the ECN echo of RFC 3168, or AccECN.
 pub(super) enum MarkFeedbackSender {
     Echo(Box<dyn MarkEcho>),
     Accurate(Box<AccEcn>),
@@ -31,7 +32,7 @@ impl MarkFeedbackSender {
         }
     }
 
-    /// Handles arriving data with or without a mark. Returns the ECN flags that later segments carry.
+    /// Records the arrival of data. Returns the ECN flags that later segments carry.
     pub(super) fn on_data(&mut self, marked: bool) -> Flags {
         self.echo(|echo| echo.on_data(marked))
     }
@@ -80,11 +81,11 @@ pub(super) struct AccEcn {
     pub(super) handshake: Ecn,
     /// Number of packets received with CE, plus the initial value 5 (r.cep).
     packets: u32,
-    /// Payload received by code point, bytes, plus the initial values.
+    /// Payload received with each ECN code point, bytes, plus the initial values.
     arrived: ByteCounts,
-    /// Byte counters as reported in the last option.
+    /// Byte counters that the last AccECN option sent to the peer.
     last_option: ByteCounts,
-    /// Whether the next segment carries an option even if no counter has changed, to test the path (§3.2.3.2.1).
+    /// Whether the next segment tests if the path passes AccECN options, even without changed counters (§3.2.3.2.1).
     tests_path: bool,
     /// Whether the last received packet had CE.
     was_marked: bool,
@@ -95,9 +96,9 @@ pub(super) struct AccEcn {
     /// Bytes with CE that the peer has reported so far (s.ceb).
     reported_bytes: u64,
     has_option: bool,
-    /// Whether the first feedback after the handshake is pending.
+    /// Whether no feedback has arrived since the handshake.
     is_first: bool,
-    /// Whether the peer's feedback is used.
+    /// Whether the sender uses the peer's feedback; false if a node on the path clears ACE (RFC 9768 §3.2.2.4).
     uses_feedback: bool,
 }
 
@@ -110,9 +111,9 @@ struct ByteCounts {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct MarkFeedback {
-    /// Bytes newly reported with CE, at most `u32::MAX`.
+    /// Bytes with CE that this feedback reports for the first time, at most `u32::MAX`.
     pub(super) marked: u32,
-    /// Whether the feedback contradicts itself, so that this endpoint may not send ECN-capable packets from now on.
+    /// Whether the feedback contradicts itself. If so, this endpoint must not send ECN-capable packets from now on.
     pub(super) mangled: bool,
 }
 
@@ -120,9 +121,9 @@ pub(super) struct MarkFeedback {
 const FIRST_PACKETS: u32 = 5;
 /// Initial values of the byte counters (RFC 9768 §3.2.1).
 const FIRST_BYTES: ByteCounts = ByteCounts { ect0: 1, ce: 0, ect1: 1 };
-/// Modulus of the field ACE.
+/// Modulus of the 3-bit field ACE.
 const ACE_WRAPS: u32 = 8;
-/// Modulus of the byte counters in the option.
+/// Modulus of the 24-bit byte counters in the AccECN option.
 const BYTES_WRAP: u64 = 1 << 24;
 const OPTION_SPACE: u32 = 40;
 
@@ -144,13 +145,13 @@ impl AccEcn {
         }
     }
 
-    /// Sets the packet counter after a SYN-ACK has arrived. A SYN-ACK with CE counts as a marked packet (§3.2.2.2).
+    /// Sets the packet counter when a SYN-ACK arrives. A SYN-ACK with CE counts as a marked packet (RFC 9768 §3.2.2.2).
     pub(super) fn count_syn_ack(&mut self) {
         self.packets = FIRST_PACKETS + u32::from(self.handshake == Ecn::Ce);
     }
 
-    /// Counts an acceptable packet. Returns whether to send an ACK immediately (§3.2.2.5.1): at the first mark after an
-    /// unmarked packet, or at the second and each later mark since the last ACK.
+    /// Counts an acceptable packet. Returns whether to send an ACK immediately (RFC 9768 §3.2.2.5.1): at the first mark
+    /// after an unmarked packet, or at the second and each later mark since the last ACK.
     pub(super) fn count(&mut self, ecn: Ecn, payload: u32) -> bool {
         let payload = u64::from(payload);
         match ecn {
@@ -171,19 +172,19 @@ impl AccEcn {
         flags_of((self.packets % ACE_WRAPS) as u8)
     }
 
-    /// Whether the next segment should carry an option. A segment with the option has room for fewer SACK blocks.
+    /// Whether the next segment should carry an AccECN option, which leaves room for fewer SACK blocks.
     pub(super) fn is_due(&self) -> bool {
         self.tests_path || self.arrived != self.last_option
     }
 
-    /// Length of the option for which full segments leave room, bytes; 0 before any ECN-capable packet has arrived.
+    /// Space, bytes, that full segments leave for the AccECN option; 0 before any ECN-capable packet has arrived.
     pub(super) fn option_bytes(&self) -> u64 {
         if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
     }
 
-    /// Adds the option, if due, after the other options. The option must fit into `room` bytes and into the option
-    /// space of the header. The option has all counters that have ever changed. If space is short, the option has at
-    /// least the counters that changed since the last option (§3.2.3.3).
+    /// Adds the AccECN option to `segment` if the option is due and fits into `room` bytes and into the TCP header. The
+    /// option has all counters that have ever changed. If space is short, the option has at least the counters that
+    /// changed since the last option (RFC 9768 §3.2.3.3).
     pub(super) fn add_option(&mut self, room: u64, segment: &mut Segment) {
         self.since_ack = 0;
         if !self.is_due() {
@@ -199,7 +200,7 @@ impl AccEcn {
         }
     }
 
-    /// Option with all counters for a SYN-ACK (§3.2.3.2.1).
+    /// Returns the AccECN option of a SYN-ACK, with all counters (RFC 9768 §3.2.3.2.1).
     pub(super) fn first_option(&self) -> AccEcnCounters {
         self.counters(3)
     }
@@ -214,13 +215,12 @@ impl AccEcn {
         if self.arrived.ect1 == FIRST_BYTES.ect1 { CounterOrder::Ect0First } else { CounterOrder::Ect1First }
     }
 
-    /// Number of counters, in the order of the option, up to the last counter that has ever changed; at least 1.
+    /// Number of counters in an option that includes every counter that has ever changed; at least 1.
     fn fields(&self) -> u8 {
         self.fields_since(&FIRST_BYTES)
     }
 
-    /// Number of counters, in the order of the option, up to the last counter that has changed since the last option;
-    /// at least 1.
+    /// Number of counters in an option that includes every counter changed since the last option; at least 1.
     fn needed(&self) -> u8 {
         self.fields_since(&self.last_option)
     }
@@ -237,8 +237,8 @@ impl AccEcn {
         }
     }
 
-    /// Handles the field ACE in a pure ACK of our SYN-ACK (§3.2.2.1, Table 4). Returns whether ECN-capable packets may
-    /// be sent.
+    /// Handles the field ACE in a pure ACK of our SYN-ACK (RFC 9768 §3.2.2.1, Table 4). Returns whether ECN-capable
+    /// packets may be sent.
     pub(super) fn handle_handshake_ack(&mut self, field: u8) -> bool {
         self.reported_packets = FIRST_PACKETS + u32::from(field == handshake_field(Ecn::Ce));
         self.uses_feedback = field != 0;
@@ -247,8 +247,8 @@ impl AccEcn {
         self.uses_feedback && !matches!(field, 0b011 | 0b100 | 0b110)
     }
 
-    /// Handles the feedback of an ACK for new data (§3.2.2.5.2, appendix A.1 and A.2). `field`: value of ACE; `acked`:
-    /// newly acknowledged bytes; `mss`: payload of a full segment, bytes.
+    /// Handles the feedback of an ACK for new data (RFC 9768 §3.2.2.5.2, appendix A.1 and A.2). `field`: value of ACE;
+    /// `acked`: newly acknowledged bytes; `mss`: payload of a full segment, bytes.
     pub(super) fn handle_feedback(
         &mut self,
         field: u8,
@@ -257,13 +257,13 @@ impl AccEcn {
         mss: u64,
     ) -> MarkFeedback {
         if std::mem::take(&mut self.is_first) && field == 0 {
-            // If ACE is zero in the first feedback, a node on the path clears the bits of ACE (§3.2.2.4).
+            // If ACE is zero in the first feedback, a node on the path clears the bits of ACE (RFC 9768 §3.2.2.4).
             self.uses_feedback = false;
             return MarkFeedback { marked: 0, mangled: true };
         }
         if option.is_some() && !self.has_option {
-            // The counters of ECT(0) and ECT(1) never start at zero. If one of them is zero in the first option, a node
-            // on the path has cleared the counters, and the option is ignored (§3.2.3.2.4).
+            // The counters of ECT(0) and ECT(1) never start at zero. If the first option contains a zero for ECT(0) or
+            // ECT(1), a node on the path has cleared the counters, and the option is ignored (RFC 9768 §3.2.3.2.4).
             let is_cleared = option.is_some_and(|it| it.ect0() == Some(0) || it.ect1() == Some(0));
             self.has_option = !is_cleared;
         }
@@ -276,13 +276,13 @@ impl AccEcn {
                 let bytes = self.bytes_from_option(reported);
                 (if is_enough(bytes, least, safer, mss) { least } else { safer }, bytes)
             }
-            // If options reach this endpoint, the next option will report any marks beyond `least`.
+            // Assumes the fewest possible marks: if options reach this endpoint, the next option corrects the number.
             None if self.has_option => (least, self.bytes_estimated(least, mss)),
             None => (safer, self.bytes_estimated(safer, mss)),
         };
         self.reported_packets = self.reported_packets.wrapping_add(packets);
         // The feedback contradicts itself if it reports marked bytes but no marked packet, and too few segments for ACE
-        // to wrap (§3.2.3.2.5).
+        // to wrap (RFC 9768 §3.2.3.2.5).
         let mangled = bytes > 0 && packets == 0 && segments < ACE_WRAPS;
         let marked = if self.uses_feedback { u32::try_from(bytes).unwrap_or(u32::MAX) } else { 0 };
         MarkFeedback { marked, mangled }
@@ -301,7 +301,7 @@ impl AccEcn {
     }
 
     /// Estimates the number of marked bytes from the number of marked packets, until an option corrects the estimate
-    /// (appendix A.3).
+    /// (RFC 9768 appendix A.3).
     fn bytes_estimated(&mut self, packets: u32, mss: u64) -> u64 {
         let bytes = u64::from(packets) * mss;
         self.reported_bytes += bytes;
@@ -310,7 +310,7 @@ impl AccEcn {
 }
 
 /// Largest possible number of marked packets if ACE has increased by `least` and one ACK acknowledges `segments`
-/// segments (appendix A.2).
+/// segments (RFC 9768 appendix A.2).
 fn safer(segments: u32, least: u32) -> u32 {
     match segments.checked_sub(least) {
         Some(more) => segments - more % ACE_WRAPS,
@@ -318,7 +318,7 @@ fn safer(segments: u32, least: u32) -> u32 {
     }
 }
 
-/// Whether the number of marked bytes shows that `least` packets were marked, and not `safer` packets (appendix A.2.2).
+/// Whether the marked bytes show that only `least` packets, not `safer`, were marked (RFC 9768 appendix A.2.2).
 fn is_enough(bytes: u64, least: u32, safer: u32, mss: u64) -> bool {
     safer <= least || (bytes <= mss * u64::from(least) && 2 * bytes < mss * u64::from(safer))
 }
@@ -334,11 +334,11 @@ mod tests {
     #[test]
     fn three_bits_that_may_have_gone_round_are_read_as_if_they_had() {
         assert_eq!((safer(9, 2), safer(10, 2)), (2, 10));
-        // §3.2.2.5.2: the number of marks may exceed the number of acknowledged segments.
+        // RFC 9768 §3.2.2.5.2: the number of marks may exceed the number of acknowledged segments.
         assert_eq!(safer(1, 3), 3);
     }
 
-    /// The three examples of appendix A.2.2.
+    /// The three examples of RFC 9768 appendix A.2.2.
     #[test]
     fn bytes_tell_whether_they_have() {
         assert!(!is_enough(1460, 0, 8, MSS));
@@ -346,7 +346,7 @@ mod tests {
         assert!(is_enough(10_200, 7, 15, MSS));
     }
 
-    /// Appendix A.1: s.ceb = 33,554,433 and ECEB = 1461 give 1460 newly marked bytes.
+    /// RFC 9768 appendix A.1: s.ceb = 33,554,433 and ECEB = 1461 give 1460 newly marked bytes.
     #[test]
     fn counters_of_24_bits_wrap() {
         let mut accecn = AccEcn::new(Ecn::NotEct);
@@ -379,8 +379,8 @@ mod tests {
         }
     }
 
-    /// If 20 ACKs with 40 marks are lost, ACE has the same value again. The option or the number of acknowledged
-    /// segments still reveals all marks (§3.2.2.5).
+    /// ACE counts modulo 8. If 20 ACKs that report 40 marks in total are lost, the next ACK has the same ACE as the
+    /// last ACK before. The option or the number of acknowledged segments still reveals all marks (RFC 9768 §3.2.2.5).
     #[test]
     fn lost_acks_hide_no_marks() {
         for options in [true, false] {
@@ -397,9 +397,9 @@ mod tests {
         }
     }
 
-    /// §3.2.3.3: if only ECT(1) has arrived, the option needs one counter, in the order of AccECN1. After a mark the
-    /// option needs two counters. If only 8 bytes are left, the option has two counters; if only 4 bytes are left, the
-    /// option is omitted.
+    /// RFC 9768 §3.2.3.3: if only ECT(1) has arrived, the option needs one counter, and the order is that of option
+    /// AccECN1. After a mark, the option needs two counters. If the header has room for 8 bytes, the option has two
+    /// counters; if the header has room for only 4 bytes, the option is omitted.
     #[test]
     fn the_option_is_as_long_as_it_must_be() {
         let mut accecn = AccEcn::new(Ecn::NotEct);

@@ -228,7 +228,7 @@ impl Endpoint {
         let news = Ack {
             ack,
             window,
-            // A report of a damaged segment is handled like data here, because the report is not a duplicate ACK.
+            // A report of a damaged segment (HACK) is handled like data, because it must not count as a duplicate ACK.
             carries_data: segment.sequence_space() > 0 || segment.damaged().is_some(),
             sack,
             stamps: segment.timestamps.filter(|_| self.agreed.timestamps),
@@ -287,7 +287,7 @@ impl Endpoint {
         }
     }
 
-    /// Offset that the segment acknowledges, if acceptable: the data below the offset was sent, and the ACK is not too
+    /// Stream offset up to which the segment acknowledges data. `None` if the data was never sent, or if the ACK is too
     /// old (RFC 5961 §5).
     #[inline]
     fn acceptable_ack(&self, segment: &Segment) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! Negotiation of ECN (RFC 3168 §6.1.1, RFC 9768 §3.1), and marks in segments. The counters are in `accecn.rs`.
+//! Negotiation of ECN (RFC 3168 §6.1.1, RFC 9768 §3.1), and reports of congestion marks in segments.
 
 use super::accecn::{AccEcn, MarkFeedback, MarkFeedbackSender, field_of, flags_of, handshake_field};
 use super::{Arriving, Endpoint};
@@ -79,7 +79,7 @@ impl Endpoint {
         self.data_ecn = match self.agreed.ecn {
             Feedback::None => Ecn::NotEct,
             _ if is_mangled || is_withdrawn => Ecn::NotEct,
-            // ECT(1) promises a response to each mark (RFC 9331 §4.3).
+            // Only scalable congestion controls send ECT(1), because they respond to each mark (RFC 9331 §4.3).
             Feedback::Accurate if self.sender().sends_ect1() => Ecn::Ect1,
             Feedback::Classic | Feedback::Accurate => Ecn::Ect0,
         };

@@ -84,8 +84,8 @@ impl Endpoint {
         true
     }
 
-    /// Returns the next segment, like [`Endpoint::next_segment`], of a connection that is opening or closing. Also
-    /// returns special segments.
+    /// Writes the next segment of a connection that is opening or closing into `segment`. Also writes special segments,
+    /// such as resets and keep-alive probes. Returns the properties of the segment; `None` if no segment is due.
     #[cold]
     fn next_outside_established(&mut self, now: Time, segment: &mut Segment) -> Option<SendInfo> {
         if self.special.is_some() || !self.is_synchronised() {
@@ -195,8 +195,8 @@ impl Endpoint {
         self.write_header(now, start, (ack, window), (0, u64::MAX), segment);
     }
 
-    /// Writes a full segment of new data, faster than [`Endpoint::write_data`]. More data must follow, so the segment
-    /// needs neither PSH nor FIN.
+    /// Writes a full segment of new data, faster than [`Endpoint::write_data`]. The caller ensures that more data
+    /// follows, so the segment needs neither PSH nor FIN.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_full(&mut self, now: Time, full: &FullSegment, segment: &mut Segment, sent: &mut SendInfo) {
         let FullSegment { range, room, priority, cwr, more } = *full;
@@ -329,7 +329,7 @@ fn fill(sent: &mut SendInfo, what: Option<SendInfo>) -> bool {
 }
 
 impl Reason {
-    /// Whether the retransmission follows a detected loss, instead of an expired timer or a mere suspicion.
+    /// Whether the retransmission follows a detected loss, and not an expired timer or a probe.
     pub const fn is_seen_loss(self) -> bool {
         matches!(self, Reason::FastRetransmit | Reason::Hole)
     }

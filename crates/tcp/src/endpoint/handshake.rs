@@ -215,7 +215,7 @@ impl Endpoint {
         let sent_at = self.handshake.take().and_then(|handshake| handshake.sent_at);
         let rtt = sent_at.map(|sent_at| now.since(sent_at));
         self.sending.open(&mut self.pending_sender, window, rtt, first_timeout);
-        // If ACKs carry feedback of marks, or if the fast path is disabled, a sender must exist from the start.
+        // A sender must exist from the start if ACKs report congestion marks or if the fast path is disabled.
         if self.unsent() > 0 || self.agreed.ecn != Feedback::None || !self.config.has_fast_path {
             self.sender();
         }

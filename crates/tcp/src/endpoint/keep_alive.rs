@@ -29,9 +29,9 @@ pub(super) struct KeepAliveProbes {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Check {
-    /// No probe is due. The next check is due at this time.
+    /// No probe is due. The value is the time of the next check.
     Wait(Time),
-    /// A probe is due. The next check is due at this time.
+    /// A probe is due. The value is the time of the next check.
     Probe(Time),
     /// The connection must abort, because too many probes are unanswered.
     Abort,

@@ -2,7 +2,7 @@
 //!
 //! Functions `handle_*` take input: arriving segments, expired timers, notices and ICMP errors. Functions `poll_*`
 //! return output: segments to send now, the deadline for `handle_timeout`, and events. An endpoint reads no clock and
-//! holds no bytes. `write` only counts the data to send, and a segment has only the range of its payload in the stream.
+//! stores no payload: `write` only counts bytes, and a segment has only the range of its payload in the stream.
 //!
 //! Components with their own state: `accecn` (AccECN counters), `challenge` (rate limit of challenge ACKs),
 //! `keep_alive` (probes), and the halves `Sender` and `Receiver`. The following files have further parts of `impl
@@ -109,7 +109,7 @@ pub struct Endpoint {
     agreed: Agreed,
     /// Whether `own_timer` may have become earlier since the last [`Endpoint::poll_earlier_timeout`].
     sooner: bool,
-    /// Whether `pending_sender` has recorded that this endpoint had no data to send and no sending half.
+    /// Whether `pending_sender` has recorded that no data is waiting; used until the sending half is created.
     is_silent: bool,
     last_ack: u64,
     /// Deadline: in TIME-WAIT the end of TIME-WAIT, in other states the next keep-alive check.
@@ -132,8 +132,8 @@ pub struct Endpoint {
     config: Arc<Config>,
     syn_repeats: u32,
     role: Role,
-    /// Whether to close the connection as soon as the handshake is complete, because the application has already called
-    /// for the close.
+    /// Whether to close the connection as soon as the handshake is complete, because the application has already
+    /// closed.
     closes_when_open: bool,
     ended: Option<EndReason>,
     pending_sender: PendingSender,
@@ -208,7 +208,7 @@ impl Endpoint {
     /// Returns a closed endpoint. `iss`: initial sequence number of this side; `random`: random numbers for mechanisms.
     pub fn new(config: impl Into<Arc<Config>>, role: Role, iss: Seq, random: Stream) -> Endpoint {
         let config = config.into();
-        // The sender has a separate random stream, so that the sender's draws do not affect the receiver.
+        // The sender has a separate random stream, so that the sender's random numbers do not affect the receiver.
         let seed = random.clone().draw();
         Endpoint {
             sending: SendingHalf::new(),
@@ -282,8 +282,8 @@ impl Endpoint {
         self.next_segment(now, segment, sent)
     }
 
-    /// Returns the oldest event that was not returned before. Attributions of losses are always recorded; other events
-    /// are recorded only with tracing.
+    /// Returns the oldest event that was not returned before. Results of loss discrimination are always recorded; other
+    /// events are recorded only if tracing is enabled.
     pub fn poll_event(&mut self) -> Option<(Time, Event)> {
         self.log.pop()
     }

@@ -27,9 +27,9 @@ impl Endpoint {
         is_credible
     }
 
-    /// Handles an ICMP error: the segment at `seq` is too long for a link. `room`: bytes that the link carries after
-    /// the fixed TCP header. Shortens segments at once, or, if longer segments were delivered before, when the timer of
-    /// the segment expires. Returns whether the error is credible.
+    /// Handles an ICMP error that reports the segment at `seq` as too long for a link. `room`: bytes that the link
+    /// carries after the fixed TCP header. If longer segments were delivered before, shortens segments only when the
+    /// timer of the segment expires; otherwise shortens segments at once. Returns whether the error is credible.
     pub fn handle_too_long(&mut self, now: Time, seq: Seq, room: u32) -> bool {
         let Some(offset) = self.in_flight_offset(seq).filter(|_| self.is_synchronised()) else {
             return false;

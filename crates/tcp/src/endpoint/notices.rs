@@ -1,4 +1,4 @@
-//! Notices: reports from the driver, a link layer or a network node, apart from segments.
+//! Notices: reports that are not TCP segments, from the driver, a link layer or a network node.
 
 use super::{Endpoint, Special};
 use crate::notice::{Notice, WantedNotices};
@@ -34,7 +34,7 @@ impl Endpoint {
     }
 
     /// Whether the endpoint needs the planned rate changes of the host's link ([`LinkReport::Plan`]). After each
-    /// [`LinkReport::Plan`], poll for segments.
+    /// [`LinkReport::Plan`], the driver must poll for segments.
     pub fn uses_link_plan(&self) -> bool {
         self.receiver.uses_link_plan()
     }

@@ -83,7 +83,7 @@ impl Endpoint {
         is_expected
     }
 
-    /// Whether an endpoint that has sent no data only needs to process the data of the segment.
+    /// Whether the segment needs no processing except that of its data, if this endpoint has sent no data.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn is_plain_data(&self, segment: &Segment) -> bool {
         self.state == State::Established

@@ -4,8 +4,8 @@ use super::{Endpoint, Role, Special, State};
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment, Seq};
 
-/// Returns the reset that answers a segment without a connection or listener (RFC 9293 §3.10.7.1); `None` if the
-/// segment itself is a reset.
+/// Returns the reset that answers a segment for which neither a connection nor a listener exists (RFC 9293 §3.10.7.1);
+/// `None` if the segment itself is a reset.
 pub fn reset_for(segment: &Segment) -> Option<Segment> {
     if segment.flags.has(Flags::RST) {
         return None;
@@ -32,7 +32,7 @@ impl Endpoint {
         }
     }
 
-    /// Queues a reset for an aborted connection, if the connection may still be open for the peer (RFC 9293 §3.10.5).
+    /// Queues a reset for an aborted connection, if the peer may still consider the connection open (RFC 9293 §3.10.5).
     pub(super) fn reset_peer(&mut self) {
         let has_peer = matches!(
             self.state,

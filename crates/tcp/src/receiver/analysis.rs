@@ -18,8 +18,8 @@ pub(super) struct Analysis {
     pub(super) random: Stream,
     pub(super) burst: Option<Burst>,
     pub(super) uplink: Backlog,
-    /// Uplink queue before the last ACK that was due, and the number of ACKs sent in its place. `None` as soon as these
-    /// ACKs are in the uplink queue.
+    /// Uplink queue before the last ACK that was due, and the number of ACKs sent in place of that ACK. `None` as soon
+    /// as these ACKs are in the uplink queue.
     pub(super) split_ack: Option<(Backlog, u32)>,
 }
 

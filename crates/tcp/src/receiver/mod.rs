@@ -49,13 +49,13 @@ pub struct Receiver {
     acknowledged: u64,
     /// Right edge of the advertised window, absolute offset.
     edge: u64,
-    /// Whether the fast path may handle data in order, because only the ACK policy needs to handle such data.
+    /// Whether the fast path may handle data in order, because no mechanism except the ACK policy processes such data.
     is_plain: bool,
     /// Whether every data segment is acknowledged at once.
     is_immediate: bool,
     /// Whether each ACK that is due is a single ACK, without splitting or copies.
     always_single: bool,
-    /// Whether SACK blocks have to report a hole or a duplicate.
+    /// Whether the next ACK needs SACK blocks, because of a hole or a duplicate.
     has_report: bool,
     /// Whether the deadline [`Receiver::timer`] may have become earlier since the last [`Receiver::note_timer`].
     sooner: bool,
@@ -66,7 +66,7 @@ pub struct Receiver {
     window_shrinks: bool,
     /// Whether the last data segment sent carried the current ACK number and window.
     ack_is_current: bool,
-    /// Whether further data segments may reuse the ACK number and the window while `ack_is_current`.
+    /// Whether further data segments may reuse the ACK number and the window while `ack_is_current` is true.
     caches_advertisement: bool,
     window_needs_arrivals: bool,
     splitting_needs_arrivals: bool,
@@ -96,10 +96,10 @@ pub struct Receiver {
     analysis: Option<Box<Analysis>>,
 }
 
-/// Value of `fin` until a FIN arrives; no stream is that long.
+/// Value of `fin` until a FIN arrives. No stream reaches this offset.
 const NO_FIN: u64 = u64::MAX;
 
-/// Smallest limit on the number of ranges after holes.
+/// Lower bound of the limit on the number of stored ranges after holes.
 const FEWEST_RANGES: u64 = 256;
 
 /// A data segment that has arrived.
@@ -213,7 +213,7 @@ impl Receiver {
         self.wanted_notices
     }
 
-    /// Whether the receiver attributes each new gap to a cause and counts the attributions.
+    /// Whether the receiver attributes each new gap to congestion or to the wireless link, and counts the results.
     pub fn discriminates(&self) -> bool {
         self.discriminates
     }

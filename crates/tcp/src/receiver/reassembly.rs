@@ -1,4 +1,4 @@
-//! Reassembly of data that arrives in order or out of order, and its SACK blocks.
+//! Reassembly of data that arrives in order or out of order, and SACK blocks for this data.
 
 use crate::ranges::{Range, RangeSet};
 use lasthop_wire::SackBlocks;
@@ -140,8 +140,8 @@ impl Reassembly {
         self.recent().any(|byte| range.start <= byte && byte < range.end)
     }
 
-    /// Puts `byte` first in the list of recent ranges. Removes entries that are in the same range as `byte` or already
-    /// acknowledged.
+    /// Puts `byte` first in the list of recent ranges. Removes entries that are already acknowledged or in the same
+    /// range as `byte`.
     fn remember(&mut self, byte: u64) {
         let Some(newest) = self.beyond.containing(byte) else { return };
         let mut list = [NO_BYTE; SackBlocks::CAPACITY];

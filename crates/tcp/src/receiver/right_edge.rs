@@ -6,7 +6,7 @@ use lasthop_base::{Rate, Time};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Advertised {
-    /// Right edge that the mechanism wanted at the last advertisement, bytes after the ACK number.
+    /// Right edge that the window mechanism wanted at the last advertisement, bytes after the ACK number.
     wanted: u64,
     /// Right edge before the last advertisement, bytes after the ACK number.
     edge: u64,
@@ -18,7 +18,7 @@ pub(super) struct Advertised {
     bytes: u64,
 }
 
-/// Value of `Receiver::buffer` and `Receiver::free` without a constant buffer; no window is that large.
+/// Value of `Receiver::buffer` and `Receiver::free` if the window mechanism has no constant buffer.
 pub(super) const NO_BUFFER: u64 = u64::MAX;
 
 impl Receiver {
@@ -32,13 +32,13 @@ impl Receiver {
         self.window.largest()
     }
 
-    /// Records that the application has left `bytes` bytes unread. Advertises the window at once if the window has
-    /// grown by two segments, or by the largest window if smaller. The comparison uses window sizes that the 16-bit
-    /// field can express in units of `1 << shift`.
+    /// Records that the application has left `bytes` bytes unread. Advertises the new window at once if the new window
+    /// exceeds the last advertised window by two segments or by the largest window, whichever is smaller. The
+    /// comparison uses window sizes that the 16-bit field can express at the window scale `shift`.
     ///
-    /// The new window is compared with the last advertised window, not with the part of that window that is still
-    /// unused. Arriving data causes its own ACKs. A read must neither hasten a delayed ACK nor cause a duplicate ACK
-    /// (RFC 5681 §4.2). If the unused part is smaller than this growth, the peer may be waiting. In this case the new
+    /// The comparison usually ignores how much of the last advertised window is still unused, because arriving data
+    /// causes its own ACKs. A read must neither hasten a delayed ACK nor cause a duplicate ACK (RFC 5681 §4.2). If the
+    /// unused part is smaller than two segments, the peer may be waiting for a larger window. In this case the new
     /// window is compared with the unused part (RFC 9293 §3.8.6.2.2).
     pub(crate) fn hold_unread(&mut self, bytes: u64, shift: u8) {
         self.unread = bytes;
@@ -66,8 +66,8 @@ impl Receiver {
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let wanted = self.wanted_edge();
         let (room, edge) = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack));
-        // Recomputes only if an input has changed. While full segments arrive in order, the inputs are the same for each
-        // ACK, and the cached result is used.
+        // Recomputes the window only if an input has changed. While full segments arrive in order, the inputs are the
+        // same for each ACK, and the cached window is used.
         if (room, edge, shift) != (self.advertised.wanted, self.advertised.edge, self.advertised.shift) {
             self.window_units = self.recompute_window(ack, shift, wanted);
             let bytes = self.edge.saturating_sub(ack);

@@ -75,8 +75,8 @@ pub struct WindowEstimator {
     grows_by_one: bool,
     is_oracle: bool,
     seen_loss: bool,
-    /// End of the current loss window: the loss window ends when the cumulative ACK reaches this offset. `None` outside
-    /// of a loss window.
+    /// End of the current loss window, absolute offset. The loss window ends when the cumulative ACK reaches this
+    /// offset. `None` outside of a loss window.
     loss_window: Option<u64>,
     period_start: Time,
     period_bytes: u64,
@@ -174,8 +174,8 @@ impl WindowEstimator {
         if self.loss_window.is_some_and(|end| next >= end) {
             self.loss_window = None;
             if self.at_loss == AtLoss::Halve {
-                // Measures the rate anew, because arrivals during the repair do not represent the window after the
-                // repair.
+                // Restarts the measurement of the rate, because arrivals during the repair do not represent the window
+                // after the repair.
                 self.period_start = now;
                 self.period_bytes = 0;
             }

@@ -5,10 +5,10 @@
 //! mechanism `coherence`.
 //!
 //! # Our choices
-//! The implementation follows abstracts and memory, not the full paper. A mark is near a hole if at most `before`
-//! packets before or `behind` packets after the hole carry it. Duplicate ACKs wait at most `limit`, because the
-//! receiver cannot observe the link's repair time. Every segment in order is acknowledged at once. If the bottleneck
-//! does not mark packets, every loss counts as wireless.
+//! The implementation follows abstracts and memory, not the full paper. A mark is near a hole if one of the `before`
+//! packets before the hole or one of the `behind` packets after the hole carries the mark. Duplicate ACKs wait at most
+//! `limit`, because the receiver cannot observe the link's repair time. Every segment in order is acknowledged at once.
+//! If the bottleneck does not mark packets, every loss counts as wireless.
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
@@ -60,12 +60,11 @@ struct Coherence {
     limit: Duration,
     /// Number of unmarked packets received in order since the last marked packet.
     unmarked: u64,
-    /// Number of packets received so far that are after the hole.
+    /// Number of packets after the hole that have arrived so far.
     duplicates: u64,
     /// Whether duplicate ACKs for the hole are sent at once, because a mark was near the hole or the wait for a repair
     /// has expired.
     congested: bool,
-    /// Number of duplicate ACKs held.
     held: u32,
     acks_due: u32,
 }
@@ -101,7 +100,7 @@ impl AckPolicy for Coherence {
         match std::mem::take(&mut self.held) {
             0 => self.acks_due,
             held => {
-                // The wait has expired, so further duplicate ACKs for this hole are sent at once.
+                // The wait has expired without a repair, so further duplicate ACKs for this hole are sent at once.
                 self.congested = true;
                 held
             }

@@ -5,8 +5,8 @@
 //!
 //! # Our choices
 //! The implementation follows the abstract and memory, not the full paper. The parameter `wait` should slightly exceed
-//! the duration of a repair; the default fits three retransmissions on hasegawa's link. An ACK for a mark or for
-//! duplicate data releases the held ACKs. With SACK, all released ACKs carry the same, current SACK blocks. Not
+//! the duration of a repair; the default fits three retransmissions on the link of the hasegawa study. A marked or
+//! duplicate data segment releases the held ACKs. With SACK, all released ACKs carry the same, current SACK blocks. Not
 //! modelled: link layer reports that identify the holes (ELNR, koga §2.1.8).
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
@@ -66,7 +66,6 @@ struct DupackDelay {
     after: Duration,
     /// Number of duplicate ACKs, sent or held, since the cumulative ACK last advanced.
     duplicates: u32,
-    /// Number of duplicate ACKs held.
     held: u32,
     acks_due: u32,
 }

@@ -7,9 +7,9 @@
 //! out of order ends a batch, two ACKs are sent: one for the batch and one for the segment.
 //!
 //! # Not modelled
-//! Delivery at the end of a batch: here the application can read each segment on arrival. The largest number of
-//! segments in a batch. The end of a batch at a segment with PSH, as in Linux: senders here set PSH only at the end of
-//! their data.
+//! * Delivery to the application at the end of a batch: here, the application can read each segment on arrival.
+//! * A limit on the number of segments in a batch.
+//! * The end of a batch at a segment with PSH, as in Linux: senders here set PSH only at the end of their data.
 
 use super::linux::{self, Linux};
 use super::{AckPolicy, AckTime, Build, DataArrival};
@@ -60,13 +60,12 @@ struct Gro {
     delayed: Linux,
     /// Payload of the current batch, bytes.
     batch: u64,
-    /// [`DataArrival::unacknowledged`] of the last arrival, bytes.
+    /// [`DataArrival::unacknowledged`] at the last arrival, bytes.
     unacknowledged: u64,
     /// Last segment of the current batch; `None` between batches.
     last: Option<DataArrival>,
     /// Time of the delayed ACK for earlier batches; [`Time::NEVER`] if all earlier batches are acknowledged.
     delayed_until: Time,
-    /// Number of ACKs to send for the last decision.
     acks_due: u32,
 }
 
@@ -84,7 +83,7 @@ impl Gro {
         AckTime::Now
     }
 
-    /// Resets the state, because an ACK for all segments is sent now or was sent.
+    /// Resets the state after an ACK for all segments.
     fn forget(&mut self) {
         (self.batch, self.unacknowledged, self.last, self.delayed_until) = (0, 0, None, Time::NEVER);
     }
@@ -93,8 +92,8 @@ impl Gro {
 impl AckPolicy for Gro {
     fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
         self.acks_due = 1;
-        // If no ACK was sent since the last arrival, a segment that is not urgent increases `unacknowledged` by at
-        // least one byte.
+        // Unless an ACK was sent since the last arrival, each segment that is not urgent increases `unacknowledged` by
+        // at least one byte.
         let least = self.unacknowledged + u64::from(!arrival.urgent);
         if arrival.unacknowledged < least {
             // An outgoing data segment has carried an ACK since the last arrival.
@@ -103,7 +102,7 @@ impl AckPolicy for Gro {
         let new = arrival.unacknowledged - self.unacknowledged;
         self.unacknowledged = arrival.unacknowledged;
         if arrival.urgent {
-            // The batch and a segment out of order are acknowledged separately.
+            // If a segment out of order ends a batch, the batch and the segment are acknowledged separately.
             self.acks_due = 1 + u32::from(self.batch > 0 && new == 0);
             self.delayed.on_data(arrival);
             self.forget();

@@ -50,19 +50,17 @@ pub(super) struct Linux {
 }
 
 impl Linux {
-    /// Reads the parameters `quick`, `shortest` and `longest`.
     pub(super) fn new(values: &Values) -> Linux {
         let (quick, shortest) = (values.count("quick"), values.duration("shortest"));
         let longest = values.duration("longest").max(shortest);
         Linux { quick, left: quick, shortest, longest, wait: shortest, last: None }
     }
 
-    /// Adapts `wait` to the time since the last segment: half of the old `wait` plus this time, between `shortest` and
-    /// `longest`. A time above `longest` restarts the quick ACKs instead.
+    /// Adapts `wait` to the time since the last segment. The new `wait` is half of the old `wait` plus this time,
+    /// limited to `shortest` … `longest`. A time above `longest` restarts the quick ACKs instead.
     fn follow(&mut self, now: Time) {
         let Some(gap) = self.last.replace(now).map(|last| now.since(last)) else { return };
         if gap > self.longest {
-            // The sender was silent, so quick ACKs restart.
             self.left = self.quick;
         } else {
             let half = self.wait.divided_by(2);

@@ -25,7 +25,7 @@ pub struct DataArrival {
     pub repeated: bool,
     /// Whether the segment carried a congestion mark that must be echoed at once.
     pub marked: bool,
-    /// Whether the receiver opens the advertised window further.
+    /// Whether this arrival has opened the advertised window further.
     pub grows: bool,
 }
 
@@ -51,7 +51,7 @@ pub enum AckTime {
     Now,
     /// After this time, unless an ACK is already due or scheduled.
     After(Duration),
-    /// At the latest after this time. Replaces a later scheduled time of an ACK. Only for policies that
+    /// At the latest after this time: an ACK that is scheduled later moves forward to this time. Only for policies that
     /// [hold](AckPolicy::holds) ACKs.
     By(Duration),
 }
@@ -66,7 +66,7 @@ pub trait AckPolicy: Send {
         false
     }
 
-    /// Handles the expiry of the returned time, and returns a new decision. Called only if the policy
+    /// Handles the expiry of the time that the policy returned, and returns a new decision. Called only if the policy
     /// [holds](AckPolicy::holds) ACKs.
     fn on_timer(&mut self, _now: Time) -> AckTime {
         AckTime::Now

@@ -1,19 +1,19 @@
 //! Single or duplicated ACKs, depending on an estimate of the radio link's packet error probability (miyoshi §2.3,
 //! §2.4).
 //!
-//! p is the number of lost segments divided by the number of sent segments in a period. This share is smoothed with the
-//! paper's weights: 7/8 new and 1/8 old, the reverse of TCP's RTT filter. The packet error probability of the radio
-//! link, p_err, follows from p and from p_buff, the share of packets that a full buffer drops.
+//! p is the share of lost segments in a period. The moving average of p has the paper's weights: 7/8 for the latest
+//! period and 1/8 for the old average, the reverse of TCP's RTT filter. The packet error probability of the radio link,
+//! p_err, is computed from p and from p_buff, the share of packets that a full buffer drops.
 //!
 //! # Source of p
-//! §2.3: the sender counts triple duplicate ACKs and reports the count in an option (`source = "duplicates"`). With
-//! `"retransmissions"`, the sender reports the number of all retransmissions. An unmodified server sends no such
-//! option, so by default the receiver counts losses itself. The receiver counts segments missing at a gap, and repeated
-//! segments, because a repeated segment indicates a lost ACK. Losses at the end of a window open no gap and are not
-//! counted, so the estimate is too low for small windows.
+//! In miyoshi §2.3, the sender counts triple duplicate ACKs and reports the count in an option (`source =
+//! "duplicates"`). With `"retransmissions"`, the sender reports the number of all retransmissions. An unmodified server
+//! sends no such option, so by default the receiver counts losses itself. The receiver counts segments missing at a
+//! gap, and repeated segments, because a repeated segment indicates a lost ACK. Losses at the end of a window open no
+//! gap and are not counted, so the estimate is too low for small windows.
 //!
 //! # Not modelled
-//! Size and delay of the option: when a segment arrives, the receiver obtains the sender's current counts.
+//! The size and the delay of the option. Here, the receiver obtains the sender's current counts when a segment arrives.
 
 use super::{AckForm, AckSplitting, Arrived, Build, DueAck, Needs};
 use crate::receiver::window_estimate::PathEstimate;
@@ -119,14 +119,14 @@ struct ByLoss {
     counts_buffer: bool,
     period: Duration,
     period_ends: Time,
-    /// p: lost segments, and segments whose ACKs were lost, divided by sent segments.
+    /// p: number of lost segments and of segments whose ACKs were lost, divided by the number of sent segments.
     path: LossShare,
     /// p_buff: share of the uplink's packets that a full buffer dropped.
     buffer: LossShare,
     repeats: bool,
 }
 
-/// Totals of sent and lost packets, and the share of lost packets, smoothed over periods (Eq. 4).
+/// Totals of sent and lost packets, and the moving average of the share of lost packets in each period (Eq. 4).
 #[derive(Default)]
 struct LossShare {
     sent: u64,
@@ -148,7 +148,7 @@ impl LossShare {
     }
 }
 
-/// Upper bound of p_buff. If p_buff is 1, p_err is undetermined.
+/// Upper bound of p_buff, because p_buff = 1 would leave p_err undetermined.
 const LARGEST_BUFFER_LOSS: f64 = 0.999;
 
 impl AckSplitting for ByLoss {
@@ -208,7 +208,7 @@ pub fn radio_loss(p: f64, buffer_loss: f64, k: f64) -> f64 {
     if survives >= 1.0 {
         return 0.0;
     }
-    // This form of k x^2 - (1 + k) x + (1 - survives) = 0 also works for k = 0.
+    // Solves k x^2 - (1 + k) x + (1 - survives) = 0 in a form that also works for k = 0.
     let (half, rest) = ((1.0 + k) / 2.0, 1.0 - survives);
     rest / (half + (half * half - k * rest).max(0.0).sqrt())
 }
@@ -318,8 +318,8 @@ mod tests {
 
     #[test]
     fn what_the_own_buffer_drops_is_not_held_against_the_air() {
-        // p is 0.2. If the buffer drops 15 of 100, p_err = 1 - 0.8 / 0.85 = 0.059. If the buffer drops nothing, p_err
-        // is 0.2.
+        // p is 0.2. If the uplink buffer drops 15 % of the packets, p_err = 1 - 0.8 / 0.85 = 0.059. If the buffer drops
+        // nothing, p_err is 0.2.
         let sender = |second| SenderCounts {
             sent: 100 * second,
             retransmitted: 20 * second,

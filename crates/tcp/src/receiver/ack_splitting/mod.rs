@@ -33,7 +33,7 @@ pub enum AckForm {
     Slices {
         /// Number of slices, at least 1.
         count: u32,
-        /// Range to cut into slices. The range ends at the end of [`DueAck::advance`].
+        /// Range to cut into slices. The range has the same end as [`DueAck::advance`].
         of: Range,
     },
 }
@@ -43,7 +43,7 @@ pub enum AckForm {
 pub struct FixedSplit {
     /// Number of ACKs, at least 1.
     pub count: u32,
-    /// Whether the ACKs are identical.
+    /// Whether the ACKs are identical (copies), instead of acknowledging successive slices.
     pub are_copies: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Needs {
 pub struct Arrived {
     /// Time of arrival.
     pub now: Time,
-    /// Number of segments missing in the gap that this arrival opened.
+    /// Number of segments missing in the gap that this arrival opened; 0 without a new gap.
     pub missing: u64,
     /// Whether all data of the segment was received in order before.
     pub repeated: bool,
@@ -93,15 +93,15 @@ pub trait AckSplitting: Send {
         let _ = (sender, uplink);
     }
 
-    /// Handles the uplink queue `before` and `after` the ACKs were enqueued. Returns the length of the queue after the
-    /// ACKs, packets, as this mechanism counts the length.
+    /// Handles the states of the uplink queue `before` and `after` the ACKs were enqueued. Returns the length of the
+    /// queue `after` the ACKs, packets, as the mechanism defines the length (with or without the packet in service).
     fn on_sent(&mut self, before: Backlog, after: Backlog) -> u32 {
         let _ = before;
         after.waiting
     }
 
-    /// Number of ACKs for each ACK that is due, if this number is constant. A kernel can then send these ACKs without
-    /// the agent.
+    /// Number of ACKs for each ACK that is due, if this number is constant; otherwise `None`. A constant number lets
+    /// the agent's eBPF program send the ACKs inside the kernel.
     fn pieces(&self) -> Option<FixedSplit> {
         None
     }

@@ -1,5 +1,5 @@
 //! ACK splitting (hasegawa): after a wireless loss the receiver acknowledges each packet in slices. If the sender
-//! counts ACKs, cwnd then grows faster than one segment per RTT.
+//! counts ACKs instead of bytes, cwnd then grows faster than one segment per RTT.
 
 use super::{AckForm, AckSplitting, Build, DueAck, FixedSplit, Needs};
 use crate::event::Cause;
@@ -56,10 +56,11 @@ struct Split {
     counts_service: bool,
     fixed: Option<u32>,
     always: bool,
-    /// target_cwnd: value of cwnd_r at which the splitting ends, segments. `None` while ACKs are not split.
+    /// target_cwnd, segments: splitting ends when cwnd_r, the estimate of cwnd, reaches this value. `None`: no
+    /// splitting.
     target: Option<f64>,
-    /// s_queue: uplink queue after the ACKs for the previous packet, packets. `None` before the first packet of a
-    /// splitting period.
+    /// s_queue: length of the uplink queue after the ACKs for the previous packet were enqueued, packets. `None` before
+    /// the first packet of a splitting period.
     queue_after: Option<u32>,
 }
 
@@ -76,9 +77,9 @@ impl Split {
         }
     }
 
-    /// Returns the number of ACKs for a packet (Eq. 4 and 5). The basis is the number of ACKs that have left the uplink
-    /// queue since the last packet. If the queue is empty, 1 is added; otherwise the number of waiting ACKs is
-    /// subtracted.
+    /// Returns the number of ACKs for a packet (hasegawa Eq. 4 and 5). The starting value is the number of ACKs that
+    /// have left the uplink queue since the previous packet. If the queue is empty, 1 is added; otherwise the number of
+    /// waiting ACKs is subtracted.
     fn count(&self, queue_before: u32) -> u32 {
         if let Some(fixed) = self.fixed {
             return fixed;
@@ -178,7 +179,7 @@ mod tests {
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         assert_eq!(split.split(&due(0), &path(10.0)), AckForm::Single);
         split.on_loss(Cause::Wireless, &path(10.0));
-        // A second loss during the splitting keeps the first target (§3.3 item 1).
+        // A second wireless loss during ACK splitting does not change the target (hasegawa §3.3 item 1).
         split.on_loss(Cause::Wireless, &path(20.0));
         assert_eq!(count(split.split(&due(0), &path(5.0))), 1);
         assert_eq!(split.split(&due(0), &path(10.0)), AckForm::Single);
@@ -194,9 +195,9 @@ mod tests {
 
     #[test]
     fn the_number_follows_the_uplink_queue() {
-        // Fig. 5, Eq. 4 and 5: the first packet causes 1 ACK. If the queue is empty, a later packet causes one ACK more
-        // than have left the queue. Otherwise the number of waiting ACKs is subtracted. s_queue: ACKs in the queue after
-        // the previous step, waiting ones and new ones. The ACKs that have left are s_queue less those that wait now.
+        // hasegawa Fig. 5, Eq. 4 and 5: the first packet causes 1 ACK. s_queue is the queue length after the ACKs for
+        // the previous packet, so that n = s_queue - waiting ACKs have left the queue since then. If no ACK waits, the
+        // packet causes n + 1 ACKs; otherwise n - waiting, but at least 1.
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         split.on_loss(Cause::Wireless, &path(100.0));
         let mut step = |waiting: u32, after: Backlog| {

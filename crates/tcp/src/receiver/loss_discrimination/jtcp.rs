@@ -49,7 +49,7 @@ struct PacketTimes {
     sent: Time,
 }
 
-/// Number of packets whose times are stored; no window of the scenarios holds more packets.
+/// Number of packets whose times are stored. The number exceeds every window in the scenarios.
 const REMEMBERED: usize = 4096;
 
 impl LossDiscriminator for Jtcp {

@@ -22,7 +22,7 @@ struct Reported {
     reports: VecDeque<Range>,
 }
 
-/// Largest number of pending reports. Reports can accumulate, because the discard of a retransmission opens no gap.
+/// Largest number of stored reports. Reports can accumulate, because the discard of a retransmission opens no new gap.
 const MAX_PENDING: usize = 1024;
 
 impl LossDiscriminator for Reported {

@@ -42,11 +42,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Autotuned::new(values.bytes("initial"), values.bytes("size"))),
 };
 
-/// First threshold for the growth of the buffer: bytes read per round trip, in segments (RFC 6928's initial window).
+/// First threshold for the growth of the buffer, segments read per round trip (RFC 6928's initial window).
 const AT_FIRST: u64 = 10;
-/// Part of a new buffer size beyond twice the bytes read, segments.
+/// Spare room in a new buffer size, segments, in addition to twice the bytes read.
 const SPARE: u64 = 16;
-/// Smallest payload of an arrival that opens the window further, bytes.
+/// Smallest payload, bytes, of an arrival that opens the window further.
 const SMALL: u64 = 128;
 
 struct Autotuned {
@@ -79,8 +79,8 @@ impl Autotuned {
         }
     }
 
-    /// Payload of the whole segments that fit into the initial window, bytes. If a segment is larger than the initial
-    /// window, returns the initial window.
+    /// Payload of the whole segments that fit into the initial window, bytes. If not even one segment fits, returns the
+    /// initial window.
     fn whole_segments(&self, segment: u64) -> u64 {
         if segment > self.initial { self.initial } else { self.initial - self.initial % segment.max(1) }
     }
@@ -117,7 +117,6 @@ impl AdvertisedWindow for Autotuned {
 
     fn on_arrival(&mut self, arrived: &PathSample) {
         if let Some(rtt) = arrived.rtt {
-            // A shorter RTT replaces the estimate at once, a longer RTT raises the estimate slowly.
             self.rtt = Some(self.rtt.map_or(rtt, |known| rtt.min((known * 7 + rtt).divided_by(8))));
         }
         self.is_growing = self.opened < self.room && arrived.bytes >= SMALL;

@@ -57,7 +57,7 @@ const FLOOR: u64 = 2;
 const ROUNDS: usize = 10;
 /// Shortest duration of a round. In a shorter round, a burst would look like a high rate.
 const SHORTEST_ROUND: Duration = Duration::from_millis(10);
-/// Lower bound of an RTT sample. Scheduling delays dominate shorter times.
+/// Lower bound of an RTT sample, because scheduling delays dominate shorter times.
 const SMALLEST_RTT: Duration = Duration::from_millis(1);
 /// Time without confirmation after which the smallest RTT is measured again.
 const RTT_VALID: Duration = Duration::from_secs(10);
@@ -73,14 +73,14 @@ struct Dynamic {
     confirmed: Time,
     rtt_probe: Option<RttProbe>,
     round: Option<RateRound>,
-    /// Rates of the last rounds, bytes per second; zero for rounds that have not occurred yet.
+    /// Rates of the last rounds, bytes per second; zero for rounds that have not yet ended.
     rates: [f64; ROUNDS],
     rounds: usize,
 }
 
 /// New measurement of the smallest RTT.
 struct RttProbe {
-    /// Time from which the queue should be empty, so that samples count.
+    /// Time after which the bottleneck queue should be empty. Only RTT samples after this time count.
     drained: Time,
     ends: Time,
     least: Option<Duration>,
@@ -145,7 +145,7 @@ impl Dynamic {
         if elapsed < self.min_rtt.unwrap_or(SHORTEST_ROUND).max(SHORTEST_ROUND) {
             return;
         }
-        // While the window is small for the RTT measurement, arrivals do not show the rate of the path.
+        // During the RTT measurement the window is small, so that arrivals do not show the rate of the path.
         if self.rtt_probe.is_none() {
             self.rates[self.rounds % ROUNDS] = round.bytes as f64 / elapsed.as_secs();
             self.rounds += 1;
@@ -224,7 +224,7 @@ mod tests {
         assert!((found / (2.0 * product(0.020)) - 1.0).abs() < 0.01, "{found}");
     }
 
-    /// While the window is small, samples before the queue has drained (two RTTs) do not count, even if such a sample
+    /// During the RTT measurement, samples before the queue has drained (two RTTs) do not count, even if such a sample
     /// is the smallest. The new smallest RTT is the smallest later sample.
     #[test]
     fn samples_before_the_queue_has_drained_do_not_count() {
@@ -238,7 +238,6 @@ mod tests {
         assert_eq!(window.rtt_probe.as_ref().and_then(|it| it.least), Some(Duration::from_millis(70)));
         window.on_arrival(&arrived(at(ends, 0), SEGMENT, 75));
         assert_eq!((window.min_rtt, window.rtt_probe.is_none()), (Some(Duration::from_millis(70)), true));
-        // A sample of 60 ms just before `drained` does not count.
         let mut window = dynamic();
         feed(&mut window, 0, 1000, 20);
         feed(&mut window, 1000, 10_050, 80);

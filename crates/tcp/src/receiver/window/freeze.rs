@@ -4,9 +4,9 @@
 //! a sender with `freeze = true` keeps its cwnd during the zero window.
 //!
 //! # Our choices
-//! The implementation follows an abstract; the lead of one round trip is from memory. The round-trip time is smoothed,
-//! and comes from timestamps or the handshake. Data in flight when the window closes is accepted, because only the
-//! advertised window is zero.
+//! The implementation follows an abstract. From memory: the window closes one round trip before the outage. The
+//! round-trip time is smoothed, and comes from timestamps or the handshake. Data in flight when the window closes is
+//! accepted, because only the advertised window is zero.
 
 use super::{AdvertisedWindow, Build, LinkPlan, PathSample, WindowDecision, WindowInput};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
@@ -68,7 +68,7 @@ struct Freeze {
 }
 
 impl Freeze {
-    /// Closes the window if the lead time before the outage has begun; otherwise requests a later call.
+    /// Closes the window if the outage is at most the lead time away; otherwise requests a later call.
     fn decide(&mut self, now: Time) -> WindowDecision {
         let ahead = self.round_trip.unwrap_or(Duration::ZERO).as_secs() * self.lead;
         let closes = self.begins.as_nanos().saturating_sub(Duration::from_secs_f64(ahead).as_nanos());

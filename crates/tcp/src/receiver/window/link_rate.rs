@@ -1,9 +1,9 @@
 //! Window computed from link-layer information (koga §5.2.2, Eqs. 5.1 and 5.2).
 //!
-//! awnd = rate x T / segment, with T = (segment / rate + 2 x delay) x retransmissions. For 384 kbit/s the dissertation
-//! states 9.6 packets, but the numbers of the dissertation give 6.6. The dissertation uses 10 packets at 384 kbit/s and
-//! 4 packets at 64 kbit/s. The formula `published` uses these two windows, and interpolates linearly between 64 and 384
-//! kbit/s.
+//! awnd = rate x T / segment, with T = (segment / rate + 2 x delay) x retransmissions. T is the time in which a segment
+//! uses all its link layer retransmissions. For 384 kbit/s the dissertation states 9.6 packets, but the numbers of the
+//! dissertation give 6.6. The dissertation uses 10 packets at 384 kbit/s and 4 packets at 64 kbit/s. The formula
+//! `published` uses these two windows, and interpolates linearly between 64 and 384 kbit/s.
 
 use super::{AdvertisedWindow, Build, WindowInput};
 use lasthop_base::{Duration, Info, Is, Live, Mechanism, OnlyIf, Parameter, Rate, Unit};
@@ -148,8 +148,8 @@ mod tests {
 
     #[test]
     fn equation_5_2_with_the_stated_numbers() {
-        // At 384 kbit/s, T = (31.25 + 10) 5 = 206.25 ms, which gives 6.6 packets. At 64 kbit/s, T = 987.5 ms gives 5.27
-        // packets.
+        // At 384 kbit/s, T = (31.25 ms + 10 ms) × 5 = 206.25 ms, which gives 6.6 packets. At 64 kbit/s, T = 987.5 ms
+        // gives 5.27 packets.
         let mut window = window(EQUATION, true);
         assert!((window.segments(1500) - 6.6).abs() < 1e-9);
         window.on_link_rate(Rate::from_bps(64_000));

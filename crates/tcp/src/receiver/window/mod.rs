@@ -22,7 +22,7 @@ pub struct WindowInput {
 pub struct PathSample {
     /// Time of arrival.
     pub now: Time,
-    /// Payload, bytes. Includes duplicates, because the path has also carried duplicates.
+    /// Payload, bytes. Duplicate data is included, because the path has carried the duplicates, too.
     pub bytes: u64,
     /// Round-trip time measured by the timestamp echo or the handshake.
     pub rtt: Option<Duration>,
@@ -50,7 +50,7 @@ pub struct LinkPlan {
 pub struct WindowDecision {
     /// Whether to advertise zero regardless of free space. Arriving data is still accepted.
     pub closed: bool,
-    /// Number of ACKs that advertise the decision at once.
+    /// Number of ACKs to send at once with the new window.
     pub acks: u32,
     /// Time of the next call of [`AdvertisedWindow::on_decision_time`]; [`Time::NEVER`] means no call.
     pub next: Time,

@@ -122,9 +122,9 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// A loss at 400 segments leaves 320. The formula gives increments of 16 (S_max; the formula gives 20), 16, 12, 9,
-    /// 6.75, 5.06, 3.8 … segments. Within a round trip, the distance to W_max falls, so that increments are a little
-    /// smaller.
+    /// A loss at 400 segments leaves 320. The increments (400 - W) / 4, limited to S_max = 16, are 16, 16, 12, 9, 6.75,
+    /// 5.06, 3.8 … segments. Within a round trip, the distance to W_max falls, so that the measured increments are
+    /// slightly smaller.
     #[test]
     fn the_distance_to_the_last_loss_is_divided() {
         let mut path = Rounds::of(&MECHANISM, 400);

@@ -1,8 +1,8 @@
 //! Compound TCP: Reno's window plus a delay-based window, which grows while the queue of the path is short.
 //!
-//! cwnd is W = loss window + dwnd. Each window of credit adds a segment to the loss window. Once per round trip, the
-//! sender estimates the number of its queued segments, `diff = W (RTT - base) / RTT`. RTT is the mean of the round, and
-//! base is the smallest RTT.
+//! cwnd is W = loss window + dwnd. As in Reno, a window of acknowledged data adds one segment to the loss window. Once
+//! per round trip, the sender estimates the number of its segments in the queue, `diff = W (RTT - base) / RTT`. RTT is
+//! the mean RTT of the round, and base is the smallest RTT of the connection.
 //! * If diff < `gamma`, dwnd grows by `alpha W^k - 1` segments. W then grows by `alpha W^k` segments in total.
 //! * Otherwise, dwnd shrinks by `zeta` × diff segments.
 //!
@@ -97,7 +97,6 @@ struct Compound {
     base: Duration,
     /// Sum of the RTT samples of the current round, seconds.
     sum: f64,
-    /// Number of RTT samples of the current round.
     count: u32,
     /// Next byte to send (SND.NXT) at the start of the round.
     until: u64,

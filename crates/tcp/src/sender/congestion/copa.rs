@@ -1,4 +1,5 @@
-//! Copa: approaches a target rate of `1 / (δ dq)` segments per second. dq is the queueing delay.
+//! Copa: approaches a target rate of `1 / (δ dq)` segments per second, where dq is the queueing delay and δ is the
+//! parameter `delta`.
 //!
 //! RTTmin is the smallest RTT of the last ten seconds. RTTstanding is the smallest RTT of the last half of a smoothed
 //! RTT. The queueing delay is `dq = RTTstanding - RTTmin`, and the current rate is λ = cwnd / RTTstanding. An ACK adds
@@ -13,9 +14,9 @@
 //! trips. In competition, 1/δ is halved at a loss and grows by 1 in a round trip without a loss. When the queue is
 //! nearly empty again, δ returns to `delta`.
 //!
-//! A loss has no other effect. If other flows keep the queue full for ten seconds, RTTmin includes the queueing delay,
-//! because earlier RTT samples have expired. The flow then measures no queueing delay and sends as fast as losses
-//! permit.
+//! Apart from this change of δ in competition, a loss has no effect. If other flows keep the queue full for ten
+//! seconds, RTTmin includes the queueing delay, because earlier RTT samples have expired. The flow then measures no
+//! queueing delay and sends as fast as losses permit.
 //!
 //! # Choices that the paper leaves open
 //! * A timeout restarts slow start from one segment.
@@ -55,7 +56,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 const MIN_WINDOW: Duration = Duration::from_secs(10);
 /// Smallest cwnd, segments.
 const SMALLEST: f64 = 2.0;
-/// Number of round trips in the same direction from which the velocity doubles.
+/// Number of successive round trips in which cwnd must move in the same direction before the velocity doubles.
 const STEADY: u32 = 3;
 /// Number of round trips without a nearly empty queue after which the flow competes.
 const FULL_ROUNDS: u32 = 5;
@@ -287,8 +288,8 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// Returns the RTT, ms, of a bottleneck of `capacity` segments per 100 ms, with a base RTT of 100 ms and an
-    /// unlimited queue.
+    /// Returns the RTT, ms, at a cwnd of `window` segments. The bottleneck sends `capacity` segments per 100 ms, with a
+    /// base RTT of 100 ms and an unlimited queue.
     fn rtt(window: f64, capacity: f64) -> f64 {
         100.0 * (window / capacity).max(1.0)
     }
@@ -311,7 +312,6 @@ mod tests {
         assert!((195.0..=215.0).contains(&mean), "{mean}");
     }
 
-    /// Slow start doubles cwnd in each round trip.
     #[test]
     fn slow_start_doubles() {
         let mut path = Rounds::new((MECHANISM.build)(&MECHANISM.info.defaults(), Rounds::start(10, 2)));

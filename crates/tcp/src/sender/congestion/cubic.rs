@@ -3,14 +3,14 @@
 //! An epoch of congestion avoidance begins with the first ACK after a window reduction or slow start. The plateau
 //! (W_max) is the cwnd at the last loss. Growth slows down below the plateau and accelerates above the plateau.
 //!
-//! The RFC lets cwnd grow "for each received new ACK". Here, growth is in proportion to the bytes that `ack_counting`
-//! credits for an ACK. With `ack_counting = "bytes"`, a delayed ACK for two segments therefore counts as two ACKs.
-//! Reno's estimate always counts bytes (§4.3).
+//! The RFC lets cwnd grow "for each received new ACK". Here, growth is in proportion to the bytes that the mechanism
+//! `ack_counting` credits for an ACK. With `ack_counting = "bytes"`, a delayed ACK for two segments therefore counts as
+//! two ACKs. The estimate of Reno's cwnd always counts bytes (§4.3).
 //!
 //! # Choices that the RFC leaves open
 //! * At cwnd = ssthresh, the sender is in congestion avoidance, as in Linux. §4.10 requires slow start; RFC 5681 §3.1
 //!   leaves the choice open.
-//! * An ACK never lowers cwnd, even if Reno's estimate applies and is lower than cwnd.
+//! * An ACK never lowers cwnd, even if the estimate of Reno's cwnd applies and is lower than cwnd.
 
 use super::cubic_linux::CubicLinux;
 use super::reno::Reno;
@@ -73,8 +73,8 @@ struct Cubic {
     c: f64,
     beta: f64,
     fast_convergence: bool,
-    /// α of §4.3: additive increase per window, segments, at which AIMD with `beta` has Reno's average rate. `None`
-    /// disables the Reno-friendly region.
+    /// α of RFC 9438 §4.3: additive increase per window, segments, at which AIMD with `beta` has Reno's average rate.
+    /// `None` disables the Reno-friendly region.
     alpha: Option<f64>,
     memory: Memory,
     undo: Memory,
@@ -84,8 +84,8 @@ struct Cubic {
 /// Variables that a window reduction changes, except cwnd and ssthresh. Windows are in segments.
 #[derive(Clone, Copy, Default)]
 struct Memory {
-    /// W_max. The value 0 means unknown: the plateau of the next epoch is then cwnd at the start of that epoch (§4.8,
-    /// §4.10).
+    /// W_max. The value 0 means unknown: the plateau of the next epoch is then cwnd at the start of that epoch (RFC
+    /// 9438 §4.8, §4.10).
     plateau: f64,
     /// cwnd_prior: cwnd when ssthresh was last set; 0 if ssthresh was never set.
     prior: f64,
@@ -95,7 +95,7 @@ struct Memory {
 
 #[derive(Clone, Copy)]
 struct Epoch {
-    /// t_epoch: start of the epoch, postponed by the time in which cwnd was not fully used (§5.8).
+    /// t_epoch: start of the epoch, postponed by the time in which cwnd was not fully used (RFC 9438 §5.8).
     began: Time,
     /// K, seconds: time from the start of the epoch to the plateau.
     rise: f64,
@@ -104,11 +104,11 @@ struct Epoch {
     /// Arrival time of the last ACK that advanced the epoch's clock. `None` if the window reduction that ended this
     /// epoch was undone.
     seen: Option<Time>,
-    /// Whether cwnd has not been fully used since `seen`.
+    /// Whether the flow has left a part of cwnd unused since `seen`.
     paused: bool,
 }
 
-/// Detector of ACKs before which cwnd was not fully used (§5.8).
+/// Detector of flows that did not fully use cwnd before an ACK (RFC 9438 §5.8).
 #[derive(Default)]
 struct Usage {
     /// Bytes in flight after the last ACK.
@@ -140,7 +140,7 @@ impl Cubic {
         segments * self.mss as f64
     }
 
-    /// Returns cwnd in segments after an ACK in avoidance that has a credit of `credit` bytes.
+    /// Returns cwnd, segments, after an ACK in congestion avoidance for which the ACK counting credits `credit` bytes.
     fn grown(&mut self, ack: &AckEvent, credit: u64) -> f64 {
         let (cwnd, mss) = (self.segments(), self.mss as f64);
         let mut epoch = match self.memory.epoch {
@@ -167,8 +167,8 @@ impl Cubic {
         grown
     }
 
-    /// Sets W_max, cwnd_prior and ssthresh (§4.6, §4.7). Returns `beta` times `flight`, or cwnd if that is smaller. The
-    /// limit is necessary because FlightSize can far exceed a lowered cwnd, and a loss must not raise cwnd.
+    /// Sets W_max, cwnd_prior and ssthresh (RFC 9438 §4.6, §4.7). Returns `beta` × `flight`, limited to cwnd, because
+    /// FlightSize can far exceed a lowered cwnd, and a loss must not raise cwnd.
     fn lower_ssthresh(&mut self, flight: u64) -> f64 {
         self.undo = self.memory;
         let cwnd = self.segments();
@@ -193,9 +193,9 @@ impl Memory {
 }
 
 impl Epoch {
-    /// Advances the epoch's clock to this ACK, except for the time in which cwnd was not fully used. If the last ACK
-    /// left cwnd unused, the excluded time lasts from the last ACK to this ACK. Otherwise, the excluded time lasts from
-    /// the last ACK to the transmission of the segment that this ACK acknowledges.
+    /// Advances the epoch's clock to this ACK, except for the time in which cwnd was not fully used. If cwnd was not
+    /// fully used at the last ACK, the excluded time lasts from the last ACK to this ACK. Otherwise, the excluded time
+    /// lasts from the last ACK to the transmission of the segment that this ACK acknowledges.
     fn continued(self, ack: &AckEvent) -> Epoch {
         let idle = match (self.seen, ack.rtt) {
             (Some(seen), _) if self.paused => ack.now.since(seen),
@@ -207,8 +207,9 @@ impl Epoch {
 }
 
 impl Usage {
-    /// Returns whether the bytes in flight before this ACK left room for a segment in a window of `cwnd` bytes. If
-    /// several ACKs arrive without a transmission in between, as in a driver's batch, the first ACK decides for all.
+    /// Returns whether the bytes in flight before this ACK left room for a segment in a cwnd of `cwnd` bytes. If
+    /// several ACKs arrive as one batch, without a transmission in between, the result for the first ACK applies to
+    /// all.
     fn had_room(&mut self, ack: &AckEvent, cwnd: u64, mss: u64) -> bool {
         let before = ack.in_flight.saturating_add(ack.delivered);
         if before != self.in_flight {
@@ -263,8 +264,8 @@ impl CongestionControl for Cubic {
         self.window.restart();
     }
 
-    /// Handles a timeout (§4.8). A timeout in recovery means a lost retransmission. Such a timeout lowers ssthresh
-    /// again, from the cwnd that the recovery has lowered (RFC 5681 §4.3).
+    /// Handles a timeout (RFC 9438 §4.8). A timeout in recovery means a lost retransmission. Such a timeout lowers
+    /// ssthresh again, from the cwnd that the recovery has lowered (RFC 5681 §4.3).
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         if first {
             self.lower_ssthresh(loss.flight.min(self.window()));
@@ -274,7 +275,7 @@ impl CongestionControl for Cubic {
         self.window.restart_with_in_flight(loss.still_in_flight);
     }
 
-    /// Reduces cwnd at a mark, but to at least one segment (§4.6).
+    /// Reduces cwnd at a mark, but to at least one segment (RFC 9438 §4.6).
     fn on_mark(&mut self, loss: &LossEvent) {
         let before = self.window.exact_cwnd();
         let left = self.lower_ssthresh(loss.flight.min(self.window())).max(self.bytes(1.0));
@@ -312,7 +313,7 @@ impl CongestionControl for Cubic {
                 self.memory.epoch = None;
             }
             Recovered::Probed { .. } => self.window.on_recovered(flight, recovered),
-            // §4.9: W_max and the epoch are restored only if cwnd has not grown beyond cwnd_prior since the reduction.
+            // RFC 9438 §4.9: W_max and the epoch are restored only if cwnd is still below cwnd_prior.
             Recovered::Revised { .. } => {
                 if self.segments() < self.memory.prior {
                     let epoch = self.undo.epoch.map(|epoch| Epoch { seen: None, ..epoch });

@@ -1,15 +1,16 @@
 //! Linux's CUBIC: RFC 8312 in whole segments, with Linux's estimate of Reno's cwnd.
 //!
 //! The kernel differs from RFC 9438 in these points:
-//! * cwnd is a number of segments. In congestion avoidance, ACKs collect credit. When the credit reaches the cost of a
-//!   segment, cwnd grows by a segment. A computed cost applies for 31 ms unless cwnd changes (netdev, August 2024,
-//!   "tcp_cubic: fix to achieve at least the same throughput as Reno").
+//! * cwnd is a number of segments. In congestion avoidance, acknowledged segments count as credit. When the credit
+//!   reaches the cost of a segment, cwnd grows by a segment. A computed cost applies for 31 ms unless cwnd changes
+//!   (netdev, August 2024, "tcp_cubic: fix to achieve at least the same throughput as Reno").
 //! * The cost is at least two segments of credit. Before the first loss, the cost is at most 20 segments, so that cwnd
 //!   grows by at least 5 % per round trip.
 //! * If cwnd exceeds the target of the cubic function, cwnd grows by one segment per hundred windows of credit.
-//! * The target is the value of the cubic function one smallest RTT in the future. Only the cost limits the growth.
-//! * Reno's cwnd is always estimated with α = 8/15. RFC 9438 uses α = 1 above the cwnd of the last loss (same thread).
-//!   The estimate lags by a round trip.
+//! * The target is the value of the cubic function one smallest RTT in the future. RFC 9438 limits the target to 1.5
+//!   cwnd; the kernel has no such limit, so that only the smallest cost limits the growth.
+//! * Reno's cwnd is always estimated with α = 8/15. RFC 9438 uses α = 1 above the cwnd of the last loss (netdev, August
+//!   2024, same thread). The estimate lags by a round trip.
 //! * ssthresh is 0.7 of cwnd, not of FlightSize.
 //! * A timeout discards all state, including the plateau. Idle time does not advance the cubic function.
 //! * The undo of a window reduction restores cwnd and ssthresh, but not the plateau.
@@ -19,13 +20,13 @@ use super::{AckEvent, CongestionControl, Level, LossEvent, LossPhase, Nature, Ra
 use crate::sender::ack_counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Time, Values};
 
-/// Time for which a computed cost applies if cwnd is unchanged.
+/// Time for which a computed cost of growth applies if cwnd is unchanged.
 const COST_LIFETIME: Duration = Duration::from_micros(31_250);
 /// Time after the start of an epoch during which RTT samples do not update the smallest RTT.
 const RTT_SETTLING: Duration = Duration::from_secs(1);
-/// Largest cost before the plateau is known, in segments of credit.
+/// Largest cost before the plateau is known: acknowledged segments per segment of growth.
 const MAX_COST: f64 = 20.0;
-/// Smallest cost, in segments of credit.
+/// Smallest cost: acknowledged segments per segment of growth.
 const MIN_COST: f64 = 2.0;
 
 /// Linux's CUBIC. All windows are in segments.
@@ -35,7 +36,7 @@ pub(super) struct CubicLinux {
     c: f64,
     beta: f64,
     fast_convergence: bool,
-    /// Number of windows of credit that raise Reno's estimate by a segment. `None` disables the Reno-friendly region.
+    /// Number of acknowledged windows per segment of growth of Reno's cwnd. `None`: no Reno-friendly region.
     reno_pace: Option<f64>,
     /// W_max, the plateau; 0 if unknown.
     plateau: f64,
@@ -58,9 +59,8 @@ struct Epoch {
     credit: f64,
     /// Estimate of Reno's cwnd.
     reno: f64,
-    /// Cost of a segment, in segments of credit.
+    /// Cost: acknowledged segments per segment of growth.
     cost: f64,
-    /// Time at which `cost` was computed.
     computed_at: Time,
     /// cwnd for which `cost` was computed.
     at_cwnd: f64,
@@ -69,7 +69,7 @@ struct Epoch {
 impl CubicLinux {
     pub(super) fn new(values: &Values, start: &Start) -> CubicLinux {
         let beta = values.number("beta");
-        // The kernel computes with integers: the number of windows is a multiple of 1/8, rounded down.
+        // The kernel computes with integers: `reno_pace` is a multiple of 1/8, rounded down.
         let eighths = libm::floor(8.0 * (1.0 + beta) / (3.0 * (1.0 - beta)));
         CubicLinux {
             window: Reno::plain(start),
@@ -104,8 +104,8 @@ impl CubicLinux {
         Epoch { began: now, rise, origin, credit: 0.0, reno: cwnd, cost: 0.0, computed_at: now, at_cwnd: 0.0 }
     }
 
-    /// Adds the ACK's credit of `acked` segments to Reno's estimate. Returns the current cost of a segment, in segments
-    /// of credit.
+    /// Adds `acked` segments, the credit of the ACK, to the estimate of Reno's cwnd. Returns the current cost:
+    /// acknowledged segments per segment of growth.
     fn cost(&mut self, now: Time, acked: f64) -> f64 {
         let cwnd = self.segments();
         let mut epoch = match self.epoch.take() {
@@ -133,7 +133,6 @@ impl CubicLinux {
                     epoch.cost = epoch.cost.min(cwnd / (epoch.reno - cwnd));
                 }
             }
-            // The kernel computes with integers.
             epoch.cost = libm::floor(epoch.cost).max(MIN_COST);
             (epoch.computed_at, epoch.at_cwnd) = (now, cwnd);
         }
@@ -186,7 +185,7 @@ impl CongestionControl for CubicLinux {
         let acked = ack_counting.credit(ack, self.mss, Regime::Avoidance) as f64 / self.mss as f64;
         let cost = self.cost(ack.now, acked);
         let mut grown = self.window.exact_cwnd();
-        // Credit collected while the cost was higher adds at most one segment.
+        // If the cost has fallen, the credit collected earlier adds at most one segment.
         if self.collected >= cost {
             self.collected = 0.0;
             grown += self.mss as f64;

@@ -114,9 +114,9 @@ mod tests {
         }
     }
 
-    /// If the share p of the segments is marked, each window reduction removes W p / 2 segments. The next reduction
-    /// follows after a window of data and after at most 1 / p further segments, until a mark arrives. In this time, W
-    /// grows by 1 to 1.5 segments. Therefore 2 / p <= W <= 3 / p.
+    /// The share p of the segments is marked. A window reduction removes W p / 2 segments. The next reduction follows
+    /// at the first mark after a window of data, at most 1 / p segments later. In the meantime, W grows by 1 to 1.5
+    /// segments. Therefore 2 / p <= W <= 3 / p.
     #[test]
     fn the_window_is_inverse_to_the_share_of_marks() {
         for p in [0.02, 0.05, 0.1] {

@@ -45,7 +45,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Largest excess over RTTmax with which an RTT sample becomes the new RTTmax.
+/// Largest step of RTTmax: an RTT sample that exceeds RTTmax by more than this time does not change RTTmax.
 const LARGEST_STEP: Duration = Duration::from_millis(20);
 /// RTTmin up to which β is always 0.5.
 const SHORTEST: Duration = Duration::from_millis(10);
@@ -55,7 +55,7 @@ struct HTcp {
     switches: bool,
     smallest: Option<Duration>,
     largest: Duration,
-    /// Time of the last ACK in a recovery, or of the last loss: start of Δ.
+    /// Start of Δ: time of the last loss, or of the last ACK during recovery or after a timeout.
     since: Time,
     srtt: Option<Duration>,
     /// Throughput before the last loss, bytes per second; 0 before the first loss.

@@ -4,8 +4,8 @@
 //! / W` segments, where W is cwnd. W is ρ times the cwnd of a Reno flow with the round-trip time RTT0. A loss halves W.
 //!
 //! As in Linux, ρ changes only when the smoothed RTT reaches a new minimum, and the initial window is at least ρ
-//! segments. Slow start ends exactly at ssthresh, and the exponent is limited. After a timeout, cwnd grows as in Reno
-//! until the data outstanding at the timeout is acknowledged.
+//! segments. Slow start ends exactly at ssthresh, and the parameter `exponent` limits ρ in `2^ρ`. After a timeout, cwnd
+//! grows as in Reno until the data outstanding at the timeout is acknowledged.
 //!
 //! # Not modelled
 //! Pacing, and the paper's initial ssthresh by Hoe's estimate, are not modelled. Without `initial_ssthresh`, cwnd of a

@@ -7,7 +7,8 @@
 //! * β rises from 1/8 at da ≤ dm / 10 to 1/2 at da ≥ 0.8 dm.
 //!
 //! After da has exceeded dm / 100, α returns to `alpha_max` only after five round trips with da ≤ dm / 100. If cwnd is
-//! below `threshold` segments, α is 1 and β is 1/2. After a timeout, the same values apply until the next round trip.
+//! below `threshold` segments, α is 1 and β is 1/2. The values 1 and 1/2 also apply after a timeout, until the next
+//! round trip.
 
 use super::{AckEvent, Build, LossEvent, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -80,7 +81,6 @@ struct Illinois {
     largest: Duration,
     /// Sum of the RTT samples of the current round trip, seconds.
     sum: f64,
-    /// Number of RTT samples of the current round trip.
     count: u32,
     /// Next byte to send (SND.NXT) at the start of the round trip.
     until: u64,
@@ -174,9 +174,9 @@ mod tests {
     use super::super::rounds::Rounds;
     use super::*;
 
-    /// Returns by how many segments a cwnd of 1000 segments grows in one round trip, and the share of cwnd that remains
-    /// after a loss. The queueing delay has been `delay_ms` for the eight preceding round trips. The smallest RTT is 100 ms, and the
-    /// largest queueing delay is 100 ms.
+    /// Returns two results: the growth of a cwnd of 1000 segments in one round trip, segments, and the share of cwnd
+    /// that remains after a loss. The queueing delay has been `delay_ms` for the eight preceding round trips. The
+    /// smallest RTT is 100 ms, and the largest queueing delay is 100 ms.
     fn at(delay_ms: f64) -> (f64, f64) {
         let mut path = Rounds::of(&MECHANISM, 1000);
         for rtt in [100.0, 200.0, 200.0] {
@@ -193,8 +193,8 @@ mod tests {
         (grown, path.lose() / full)
     }
 
-    /// α(0) = 10 and α(dm) = 0.3. At da = dm / 2, α = 10 / (1 + 0.5 × 9.7 / 0.3) = 0.583, if the offset of 1 % is
-    /// ignored. β is 1/8 up to 0.1 dm, 0.3125 at 0.45 dm, and 1/2 from 0.8 dm.
+    /// α is 10 without queueing delay and 0.3 at da = dm. At da = dm / 2, α = 10 / (1 + 0.5 × 9.7 / 0.3) = 0.583, if
+    /// the offset dm / 100 is ignored. β is 1/8 up to 0.1 dm, 0.3125 at 0.45 dm, and 1/2 from 0.8 dm.
     #[test]
     fn steps_follow_the_delay() {
         for (delay, alpha, share) in

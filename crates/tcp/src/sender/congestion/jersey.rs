@@ -91,7 +91,7 @@ impl Jersey {
         }
     }
 
-    /// Returns the optimal window (ownd), bytes; `None` before the first RTT sample.
+    /// Returns the optimal window (ownd), bytes: estimated bandwidth times smallest RTT. `None` without an RTT sample.
     fn optimum(&self) -> Option<u64> {
         let rtt = self.smallest?.as_secs();
         Some((rtt * self.filter.estimate()) as u64)
@@ -207,8 +207,8 @@ mod tests {
         ((control.window() + MSS / 2) / MSS, (control.ssthresh() + MSS / 2) / MSS)
     }
 
-    /// The bandwidth-delay product is 250 kB/s x 80 ms, 20 segments. A mark sets cwnd to this value, and a timeout sets
-    /// ssthresh to this value. A loss without a mark leaves cwnd unchanged.
+    /// The bandwidth-delay product is 250 kB/s x 80 ms = 20 segments. A mark sets cwnd to this value, and a timeout
+    /// sets ssthresh to this value. A loss without a mark leaves cwnd unchanged.
     #[test]
     fn only_a_warned_loss_costs_something() {
         for mechanism in [&MECHANISM, &new_jersey::MECHANISM] {

@@ -61,7 +61,7 @@ struct Jtcp {
 
 #[derive(Clone, Copy)]
 struct AckTimes {
-    /// Total number of bytes acknowledged up to this ACK, which is included.
+    /// Total number of bytes acknowledged up to and including this ACK.
     end: u64,
     received: Time,
     sent: Time,
@@ -165,8 +165,8 @@ mod tests {
         Duration::from_micros(micros)
     }
 
-    /// Returns a control after 100 segments, one sent every 10 ms. The delay grows by `later` microseconds from each
-    /// segment to the next. ACKs take 20 ms.
+    /// Returns a control after 100 segments, one sent every 10 ms. The delay of the data path grows by `later`
+    /// microseconds from each segment to the next. The return path has a delay of 20 ms.
     fn seen(later: u64, stamped: bool) -> Box<dyn CongestionControl> {
         let random = Stream::named(1, "jtcp");
         let start = Start { window: 10 * MSS, ssthresh: 5 * MSS, mss: MSS, selective: true, random };
@@ -192,8 +192,8 @@ mod tests {
         during / MSS
     }
 
-    /// Jr = 9 × later / (9 × (10 ms + later)), and the threshold is 1/10. A delay growth of 1.1 ms gives Jr = 0.0991,
-    /// and a delay growth of 1.2 ms gives Jr = 0.107.
+    /// The window is ten segments, so that Jr = 9 × later / (9 × (10 ms + later)), and the threshold k/w is 1/10. A
+    /// delay growth of 1.1 ms gives Jr = 0.0991, and a delay growth of 1.2 ms gives Jr = 0.107.
     #[test]
     fn a_queue_that_grew_by_a_packet_is_congestion() {
         for stamped in [true, false] {

@@ -168,8 +168,8 @@ mod tests {
             for _ in 0..40 {
                 path.round(100.0);
             }
-            // The current delay is the smallest of the last four samples. After this round, all of them have the new
-            // delay.
+            // The current delay is the smallest of the last four samples. After this round, all four samples have the
+            // new delay.
             path.round(100.0 + queueing);
             let before = path.segments();
             let grown = path.round(100.0 + queueing) - before;
@@ -185,8 +185,8 @@ mod tests {
             path.round(100.0);
         }
         let full = path.segments();
-        // cwnd grows by at most one segment per round trip. A fraction of a segment in cwnd causes no ACK, so that
-        // growth is slightly less.
+        // cwnd grows by at most one segment per round trip. The fractional part of cwnd sends no segment and obtains no
+        // ACK, so that the growth is slightly less than one segment.
         assert!((20.0..=22.0).contains(&full), "{full}");
         assert!((path.lose() / full - 0.5).abs() < 0.01);
     }

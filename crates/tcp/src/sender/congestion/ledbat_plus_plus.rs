@@ -58,7 +58,7 @@ const SMALLEST: u64 = 2;
 const MAX_DIVISOR: f64 = 16.0;
 /// Share of the target queueing delay at which slow start ends.
 const SLOW_START_UNTIL: f64 = 0.75;
-/// Number of round trips from the end of slow start to the first slowdown, and duration of a slowdown in round trips.
+/// Number of round trips from the end of slow start to the first slowdown. A slowdown lasts for the same number.
 const ROUND_TRIPS: u64 = 2;
 /// Ratio of the time to the next slowdown to the duration of the last slowdown.
 const INTERVAL: u64 = 9;

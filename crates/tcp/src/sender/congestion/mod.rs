@@ -140,8 +140,8 @@ pub struct LossEvent {
     pub window: u64,
     /// Whether the duplicate ACK that reveals the loss echoes a congestion mark.
     pub marked: bool,
-    /// At a timeout: bytes still in flight. A control that follows Linux, or OnEnterRTO of BBR's draft, sets cwnd to these
-    /// bytes plus one segment. The value is 0 if the scenario selects the rule of RFC 5681 §3.1 (cwnd of one segment).
+    /// At a timeout: bytes still in flight. Linux and BBR's draft (OnEnterRTO) set cwnd to these bytes plus one
+    /// segment. The value is 0 if the scenario selects the rule of RFC 5681 §3.1 (cwnd of one segment).
     pub still_in_flight: u64,
 }
 
@@ -166,7 +166,7 @@ pub struct Level {
     pub ssthresh: u64,
 }
 
-/// Outcome of a recovery: whether the window reduction stays.
+/// Outcome of a recovery: whether the window reduction is kept or undone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recovered {
     /// The window reduction stays.
@@ -195,7 +195,8 @@ pub struct Nature {
     pub uses_rate_samples: bool,
     /// Whether the control uses [`RateHooks::extra_at`] and [`RateHooks::on_extra`]; requires `uses_rate_samples`.
     pub sends_extra: bool,
-    /// Whether the control itself sets cwnd in recovery, instead of a [window reduction](crate::sender::reduction).
+    /// Whether the control itself sets cwnd in recovery, so that no mechanism for [window
+    /// reduction](crate::sender::reduction) (PRR, for example) applies.
     pub conserves: bool,
     /// Whether the control draws random numbers from [`Start::random`], so that repetitions may differ.
     pub draws: bool,

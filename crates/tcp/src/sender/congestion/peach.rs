@@ -66,7 +66,7 @@ struct Dummies {
     next: Time,
     gap: Duration,
     awaited: u64,
-    /// Number of next ACKs of dummies that do not raise cwnd.
+    /// Number of further ACKs of dummies that will not raise cwnd.
     expected: u64,
 }
 
@@ -170,7 +170,7 @@ impl CongestionControl for Peach {
         self.reno.on_reordered(to);
     }
 
-    /// Keeps the segments that ACKs of dummies have added to cwnd.
+    /// Leaves cwnd unchanged at the end of a recovery, so that the segments added for ACKs of dummies remain.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         if recovered != Recovered::Kept {
             self.reno.on_recovered(flight, recovered);
@@ -305,9 +305,9 @@ mod tests {
         peach
     }
 
-    /// W is 20 segments and the RTT is 500 ms, so that 20 dummies are 25 ms apart. If all dummies arrive, ten of them
-    /// count, and cwnd is 20 segments again. If the path has room for only W/2 dummies, no ACK of a dummy counts, and cwnd is 10
-    /// segments.
+    /// W is 20 segments and the RTT is 500 ms, so that 20 dummies are 25 ms apart. If all dummies arrive, ten of their
+    /// ACKs count, and cwnd is 20 segments again. If the path has room for only W/2 dummies, no ACK of a dummy counts,
+    /// and cwnd is 10 segments.
     #[test]
     fn rapid_recovery_restores_the_window_if_the_path_is_free() {
         for (arrive, window) in [(20, 20), (10, 10), (14, 14), (0, 10)] {

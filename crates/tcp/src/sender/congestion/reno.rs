@@ -45,7 +45,7 @@ pub struct Reno {
     cwnd: f64,
     ssthresh: u64,
     mss: u64,
-    /// Credit that has not yet added a segment, bytes. Always 0 unless the ACK counting collects credit.
+    /// Bytes of credit that have not yet raised cwnd. Always 0 unless the ACK counting collects credit.
     collected: u64,
     halved: HalvedQuantity,
     slow_start_at_ssthresh: bool,
@@ -102,8 +102,8 @@ impl Reno {
         self.cwnd = bytes.min(LARGEST);
     }
 
-    /// Grows cwnd like [`CongestionControl::on_ack`], but avoidance adds `segments` segments per window of credit
-    /// instead of one segment. Avoidance adds fractions of a segment, even if the ACK counting collects credit.
+    /// Grows cwnd like [`CongestionControl::on_ack`], but congestion avoidance adds `segments` segments, not one, for a
+    /// cwnd of credited bytes. cwnd grows by fractions of a segment, even if the ACK counting collects credit.
     pub fn on_ack_adding(&mut self, segments: f64, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if self.in_slow_start() || !self.may_grow(ack) {
             return self.on_ack(ack, ack_counting);
@@ -223,8 +223,8 @@ impl CongestionControl for Reno {
         if is_slow_start && !ack_counting.collects() {
             self.cwnd += real(credit);
         } else if is_slow_start {
-            // Credit beyond ssthresh counts in avoidance (Linux). At cwnd = ssthresh, slow start adds at most a segment
-            // (RFC 5681 §3.1).
+            // Credit that would raise cwnd beyond ssthresh counts in congestion avoidance (as in Linux). At cwnd =
+            // ssthresh, slow start adds at most a segment (RFC 5681 §3.1).
             let room = self.ssthresh.saturating_sub(self.window());
             let taken = credit.min(if room > 0 { room } else { self.mss });
             self.cwnd += taken as f64;

@@ -40,12 +40,12 @@ impl Rounds {
         self.control.window() as f64 / MSS as f64
     }
 
-    /// Acknowledges all data in flight at the start of a round of `rtt_ms`. Returns cwnd in segments.
+    /// Simulates a round of `rtt_ms`: acknowledges all data in flight at its start. Returns cwnd in segments.
     pub(super) fn round(&mut self, rtt_ms: f64) -> f64 {
         self.marked_round(rtt_ms, 0.0)
     }
 
-    /// Acknowledges a round like [`Rounds::round`]. The share `marked` of the segments carries congestion marks.
+    /// Simulates a round like [`Rounds::round`]. The share `marked` of the segments carries congestion marks.
     pub(super) fn marked_round(&mut self, rtt_ms: f64, marked: f64) -> f64 {
         let rtt = Duration::from_secs_f64(rtt_ms / 1e3);
         let count = ((self.nxt - self.una) / MSS).max(1);

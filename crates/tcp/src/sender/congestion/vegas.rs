@@ -150,8 +150,8 @@ mod tests {
     }
 
     /// Slow start doubles cwnd in every other round. At 110 ms, 2.9 of 32 segments are queued, so that slow start ends.
-    /// Each round at 100 ms adds a segment at its first ACK. The first ACK of a round also ends the previous round, so
-    /// that its RTT counts in both rounds.
+    /// Each round at 100 ms adds a segment at the first ACK of the round. This ACK also ends the previous round, so
+    /// that the RTT sample of this ACK counts in both rounds.
     #[test]
     fn slow_start_doubles_every_other_round() {
         assert_eq!(after(2, 1000, &[100, 100, 100, 100, 100]), [4.0, 4.0, 8.0, 8.0, 16.0]);

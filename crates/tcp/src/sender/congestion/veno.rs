@@ -40,7 +40,7 @@ struct Veno {
     /// Smallest RTT since the last loss (§3). `None` until the first RTT sample after a loss.
     base: Option<Duration>,
     rtt: Option<Duration>,
-    /// Whether the last ACK with at least `beta` queued segments has raised cwnd.
+    /// Whether the last ACK that arrived with at least `beta` segments queued has raised cwnd.
     has_grown: bool,
 }
 
@@ -138,15 +138,16 @@ mod tests {
         veno.window()
     }
 
-    /// §3.B: at an RTT of 150 ms, a third of cwnd is queued. With cwnd of 30, 9 and 8 segments, the queue holds 10, 3
-    /// and 2.7 segments. `beta` is 3.
+    /// Fu and Liew §3.B: at an RTT of 150 ms, a third of cwnd is queued. With cwnd of 30, 9 and 8 segments, the queue
+    /// holds 10, 3 and 2.7 segments. `beta` is 3.
     #[test]
     fn a_loss_costs_a_fifth_while_less_than_beta_waits_and_else_half() {
         assert_eq!([after_loss(30, 150), after_loss(9, 150)], [15 * MSS, 4500]);
         assert_eq!([after_loss(8, 150), after_loss(30, 100)], [6400, 24 * MSS]);
     }
 
-    /// §3.A: a window of ACKs adds a segment to cwnd, or half a segment if at least `beta` segments are queued.
+    /// Fu and Liew §3.A: a window of ACKs adds a segment to cwnd, or half a segment with `beta` or more segments
+    /// queued.
     #[test]
     fn a_full_queue_halves_the_growth() {
         for (srtt_ms, added) in [(100, 1.0), (150, 0.5)] {
@@ -158,7 +159,7 @@ mod tests {
         }
     }
 
-    /// §3: every loss resets the base RTT, so that another loss before the next RTT sample halves cwnd.
+    /// Fu and Liew §3: every loss resets the base RTT, so that another loss before the next RTT sample halves cwnd.
     #[test]
     fn a_second_loss_without_a_round_trip_between_halves() {
         let mut veno = veno(20, 100);

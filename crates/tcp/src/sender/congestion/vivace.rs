@@ -9,10 +9,10 @@
 //!
 //! **Starting**: the rate doubles until the utility falls, and then returns to the previous rate.
 //!
-//! **Learning**: two MIs have the rates r (1 + ε) and r (1 - ε) in random order, with ε = 0.05. The gradient is `γ =
-//! (u₊ - u₋) / (2 ε r)`. The rate changes by m γ Mbit/s, but by at most ω r. The amplifier m grows with the number of
-//! successive changes in the same direction. The bound ω begins at 0.05, grows by 0.1 with each change that reaches the
-//! bound, and shrinks with smaller changes.
+//! **Learning**: two MIs have the rates r (1 + ε) and r (1 - ε) in random order, where r is the current rate and ε =
+//! 0.05. The gradient is `γ = (u₊ - u₋) / (2 ε r)`. The rate changes by m γ Mbit/s, but by at most ω r. The amplifier m
+//! grows with the number of successive changes in the same direction. The bound ω begins at 0.05, grows by 0.1 with
+//! each change that reaches the bound, and shrinks with smaller changes.
 //!
 //! Slopes below `tolerance` count as 0. If the delay of a link varies within an RTT (LTE, UMTS), larger slopes outweigh
 //! the other terms of the utility. The rate then changes at random; a larger `tolerance` helps. cwnd is twice the rate
@@ -137,7 +137,6 @@ enum Purpose {
     /// The results of earlier intervals are outstanding.
     Waiting,
     Starting,
-    /// Interval of a trial.
     Trial {
         is_higher: bool,
     },
@@ -282,7 +281,6 @@ impl Vivace {
         });
     }
 
-    /// Begins the first interval of the current phase.
     fn begin_phase(&mut self, now: Time) {
         self.first = self.count + 1;
         match self.phase {

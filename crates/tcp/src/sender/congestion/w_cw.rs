@@ -6,8 +6,8 @@
 //!   follows Westwood's estimate.
 //! * A timeout sets ssthresh as in rate control (2), and cwnd to one segment.
 //!
-//! A mark shows the state of the queue only if the router marks every packet (`queue = "warn"`) and the receiver echoes
-//! the mark of each packet (`ecn_echo = "per_packet"`).
+//! Marks show the state of the queue under two conditions. The router marks every packet while the queue is long
+//! (`queue = "warn"`). The receiver echoes the mark of each packet (`ecn_echo = "per_packet"`).
 
 use super::westwood::{IDLE, TIME_CONSTANT, TIMES, Westwood};
 use super::{Build, CongestionControl, LossEvent, MarkPace, Nature, OnReno, Recovered, Reno, Variant};

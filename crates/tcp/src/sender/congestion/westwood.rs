@@ -56,7 +56,6 @@ impl Westwood {
         }
     }
 
-    /// Sets ssthresh to the bandwidth estimate times the RTT.
     fn adapt(&mut self, reno: &mut Reno, now: Time) {
         let bytes = self.filter.estimate(now) * self.rtt.secs();
         reno.set_ssthresh(bytes as u64);

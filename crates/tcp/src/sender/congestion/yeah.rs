@@ -69,7 +69,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Smallest window of a competing Reno flow, segments.
 const SMALLEST: f64 = 2.0;
-/// Number of round trips in fast mode since the last loss after which no Reno flow competes.
+/// Number of round trips in fast mode since the last loss after which the control assumes that no Reno flow competes.
 const ALONE: u32 = 50;
 
 struct Yeah {
@@ -183,8 +183,8 @@ mod tests {
         assert!((grown(125.0) - 1.0).abs() < 0.1, "{}", grown(125.0));
     }
 
-    /// cwnd is 1000 segments, the RTT 110 ms and the base RTT 100 ms. 91 segments are queued, more than 80, so that the
-    /// control removes 91 segments from cwnd.
+    /// cwnd is 1000 segments, the RTT 110 ms and the base RTT 100 ms, so that 91 segments are queued. 91 exceeds
+    /// `most_queued` (80), and the control removes 91 segments from cwnd.
     #[test]
     fn a_long_queue_is_emptied_before_it_overflows() {
         let mut path = Rounds::of(&MECHANISM, 1000);

@@ -4,16 +4,16 @@
 
 use lasthop_base::{Duration, Time};
 
-/// Number of rounds in each half of `largest`. An excess therefore counts for five to ten rounds.
+/// Number of rounds in each of the two entries of `largest`. An excess therefore counts for five to ten rounds.
 const ROUNDS: u32 = 5;
-/// Largest allowance, as a duration of sending at the current bandwidth.
+/// Upper limit of the allowance: the bytes sent at the estimated bandwidth in this time.
 const LONGEST: Duration = Duration::from_millis(100);
 /// Largest number of segments acknowledged in a measurement interval.
 const MAX_SEGMENTS: u64 = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct Aggregation {
-    /// Largest excess, bytes: in the current half of the filter, and in the previous half of [`ROUNDS`] rounds.
+    /// Largest excess of acknowledged over expected bytes, in the current and in the previous [`ROUNDS`] rounds.
     largest: [u64; 2],
     rounds: u32,
     /// Start of the measurement interval.
@@ -66,8 +66,8 @@ impl Aggregation {
 mod tests {
     use super::*;
 
-    /// The link delivers 1 MB/s in bursts of 30 kB every 30 ms. Each burst exceeds the bandwidth by 30 kB. The excess
-    /// counts for at most ten rounds.
+    /// The link delivers 1 MB/s in bursts of 30 kB every 30 ms. Each burst is an excess of 30 kB over the bytes
+    /// expected by then. The excess counts for at most ten rounds.
     #[test]
     fn lumps_are_allowed_for_and_forgotten() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
@@ -76,7 +76,7 @@ mod tests {
             aggregation.on_ack(at(30 * lump), 30_000, 1e6, 200_000, 1000, true);
         }
         assert_eq!(aggregation.allowance(1e6), 30_000);
-        // The bandwidth estimate limits the allowance to 100 ms: 10 kB at 0.1 MB/s.
+        // The allowance is at most the bytes of 100 ms at the estimated bandwidth: 10 kB at 0.1 MB/s.
         assert_eq!(aggregation.allowance(1e5), 10_000);
         for round in 0..10 {
             for ack in 0..30 {

@@ -2,15 +2,15 @@
 //! Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; "long-term sampling" in BBR's talk at IETF 97, 2016.
 //!
 //! An interval runs from one loss to another, for 4 to 16 rounds. A policer is detected if two consecutive intervals
-//! have nearly the same delivery rate, and in each interval a fifth of the bytes is lost. The sender then uses the mean
-//! rate of these intervals for 48 rounds.
+//! have nearly the same delivery rate, and in each interval the lost bytes are at least a fifth (50/256) of the
+//! delivered bytes. The sender then uses the mean rate of these intervals for 48 rounds.
 
 use super::RateSample;
 use lasthop_base::{Duration, Time};
 
 /// Shortest interval, rounds. The longest interval is four times as long.
 const ROUNDS: u32 = 4;
-/// Smallest ratio of lost bytes to delivered bytes in an interval that indicates a policer.
+/// Smallest ratio of lost to delivered bytes at which an interval indicates a policer.
 const SHARE_LOST: f64 = 50.0 / 256.0;
 /// Two rates count as equal if they differ by at most this fraction of the earlier rate.
 const RATIO: f64 = 0.125;

@@ -2,9 +2,9 @@
 //! delivery rate of the path, and keeps at most two bandwidth-delay products in flight.
 //!
 //! # Differences from the kernel
-//! The maximum over ten rounds is exact; Linux keeps the three best samples (Nichols). The sender paces each segment
-//! separately, so no packets wait in a queueing discipline below TCP. RTT samples of delayed ACKs are not recognised:
-//! any RTT sample replaces a smallest RTT that has expired.
+//! The largest delivery rate of the last ten rounds is exact; Linux keeps only the three best samples (Nichols'
+//! filter). The sender paces each segment separately, so no packets wait in a queueing discipline below TCP. RTT
+//! samples of delayed ACKs are not recognised: any RTT sample replaces a smallest RTT that has expired.
 
 mod aggregation;
 mod long_term;
@@ -44,7 +44,7 @@ const PROBE_RTT: Duration = Duration::from_millis(200);
 const FEWEST: u64 = 4;
 /// Fraction by which the pacing rate stays below the bandwidth, so that queues drain (BBRPacingMarginPercent).
 const MARGIN: f64 = 0.01;
-/// Largest burst, bytes: the payload of the largest IP packet, rounded down.
+/// Largest burst, bytes: the payload of the largest IP packet (64 KiB), rounded down.
 const LARGEST_QUANTUM: u64 = 65_000;
 /// Largest window that TCP can advertise, bytes (RFC 7323 §2.3).
 const LARGEST: u64 = 1 << 30;
@@ -82,14 +82,14 @@ struct Bbr {
     aggregation: Aggregation,
     long_term: LongTerm,
     lost: u64,
-    /// Whether sending restarted after an idle time and no data sent since has been delivered. The queue is then empty.
+    /// Whether sending restarted after an idle time, and no data has been delivered after the restart.
     is_idle_restart: bool,
     /// cwnd before a recovery or ProbeRTT, bytes (prior_cwnd).
     prior: u64,
     phase: LossPhase,
     /// Whether a recovery began after the last ACK was handled.
     has_entered_recovery: bool,
-    /// Number of the round in which packet conservation applies: one packet is sent for each delivered packet.
+    /// Number of the round, if any, with packet conservation: one packet is sent for each delivered packet.
     conserves_in: Option<u64>,
 }
 
@@ -162,8 +162,8 @@ impl Bbr {
         2 * self.mss * (pairs + u64::from(probes))
     }
 
-    /// Size of a burst, bytes: the payload sent in 1/1024 s at the pacing rate (BBRSetSendQuantum). The burst has at
-    /// least one segment, or two segments from 1.2 Mbit/s.
+    /// Size of a burst, bytes: the payload sent in 1/1024 s at the pacing rate (BBRSetSendQuantum). The minimum is one
+    /// segment, or two segments if the pacing rate is at least 1.2 Mbit/s.
     fn quantum(&self) -> u64 {
         let rate = self.rate.unwrap_or(0.0);
         let fewest = if rate < 1.2e6 / 8.0 { 1 } else { 2 };
@@ -171,7 +171,7 @@ impl Bbr {
         whole.clamp(fewest, 127) * self.mss
     }
 
-    /// Sets the pacing rate to `gain` times the bandwidth. The pacing rate never falls until the pipe was full once.
+    /// Sets the pacing rate to `gain` times the bandwidth. The rate can fall only after the pipe was full.
     fn set_rate(&mut self, gain: f64, srtt: Option<Duration>) {
         let wanted = match (self.bandwidth(), srtt) {
             (bandwidth, _) if bandwidth > 0.0 => (1.0 - MARGIN) * gain * bandwidth,
@@ -308,7 +308,7 @@ impl Bbr {
             self.conserves_in = None;
         }
         let bandwidth = self.bandwidth();
-        // The allowance for ACK aggregation applies once the pipe was full.
+        // The allowance for ACK aggregation applies only after the pipe was full for the first time.
         let lumps = if self.pipe.is_full { self.aggregation.allowance(bandwidth) } else { 0 };
         let target = self.quantized(self.product(bandwidth, self.cwnd_gain()) + lumps);
         if self.conserves_in.is_some() {
@@ -376,7 +376,7 @@ impl CongestionControl for Bbr {
 
     fn on_recovered(&mut self, _: u64, recovered: Recovered) {
         self.conserves_in = None;
-        // A tail loss probe can repair the loss, so that the recovery ends without an ACK in between.
+        // A tail loss probe can repair the loss, so that recovery ends before the control handles the next ACK.
         self.has_entered_recovery = false;
         match recovered {
             Recovered::Probed { window } => self.cwnd = window,
@@ -438,8 +438,8 @@ mod tests {
         assert_eq!(bbr.pacing_rate(), Some(Rate::from_bps(8 * 288_539)));
     }
 
-    /// The bandwidth-delay product is 1 MB/s x 50 ms, 50 segments. Three bursts of two segments make 56 segments. An
-    /// odd number of segments is rounded up. The ProbeBW phase with gain 1.25 adds two segments.
+    /// The bandwidth-delay product is 1 MB/s x 50 ms = 50 segments. Three bursts of two segments raise this number to
+    /// 56. An odd number of segments is rounded up. The ProbeBW phase with gain 1.25 adds two segments.
     #[test]
     fn windows_are_even() {
         let mut bbr = bbr();
@@ -453,7 +453,7 @@ mod tests {
         assert_eq!(bbr.inflight(1e6, 1.0), 58_000);
     }
 
-    /// A recovery that ends without an ACK, after a tail loss probe, leaves cwnd unchanged.
+    /// If a tail loss probe ends recovery before the control handles the next ACK, cwnd stays unchanged.
     #[test]
     fn what_is_repaired_at_once_costs_nothing() {
         let random = Stream::named(1, "sender");

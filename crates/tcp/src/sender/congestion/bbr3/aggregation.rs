@@ -24,7 +24,7 @@ impl Aggregation {
     }
 
     /// Handles an ACK that delivers `delivered` bytes (UpdateACKAggregation). `bandwidth`: bytes per second.
-    /// `all_rounds`: whether `extra` is the maximum of the whole filter instead of the last round alone.
+    /// `all_rounds`: whether `extra` is the maximum over all rounds of the filter, instead of the last round's value.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -58,7 +58,7 @@ mod tests {
     use lasthop_base::Duration;
 
     /// The link delivers 1 MB/s in bursts of 30 kB every 30 ms. The excess of 30 kB counts for ten rounds, or for one
-    /// round if `all_rounds` is `false` (Startup).
+    /// round if `all_rounds` is `false` (as in Startup).
     #[test]
     fn lumps_count_for_ten_rounds() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

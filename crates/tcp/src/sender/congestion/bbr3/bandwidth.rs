@@ -37,9 +37,9 @@ pub(super) struct FullPipe {
     pub(super) reference: f64,
     /// BBR.full_bw_count: number of rounds without enough growth.
     pub(super) flat_rounds: u64,
-    /// BBR.full_bw_now: whether the pipe is full since the last reset.
+    /// BBR.full_bw_now: whether the pipe has become full since the last reset of this detector.
     pub(super) is_full: bool,
-    /// BBR.full_bw_reached: whether the pipe was full at any time.
+    /// BBR.full_bw_reached: whether the pipe was full at any time since the connection began.
     pub(super) was_full: bool,
 }
 

@@ -68,8 +68,8 @@ impl Bbr3 {
         self.rate = Some(self.constants.startup_gain * self.initial_window as f64 / rtt);
     }
 
-    /// Sets the pacing rate to `gain` times the bandwidth (SetPacingRateWithGain). The pacing rate never falls until
-    /// the pipe was full once.
+    /// Sets the pacing rate to `gain` times the bandwidth (SetPacingRateWithGain). Until the pipe is full for the first
+    /// time, the rate never falls.
     pub(super) fn pace(&mut self, gain: f64) {
         let rate = gain * self.bandwidth() * (1.0 - self.constants.margin);
         if rate > 0.0 && (self.pipe.was_full || self.rate.is_none_or(|known| rate > known)) {
@@ -77,8 +77,8 @@ impl Bbr3 {
         }
     }
 
-    /// Sets the send quantum (SetSendQuantum), which is only used for cwnd, because the sender paces each segment
-    /// separately.
+    /// Sets the send quantum (SetSendQuantum). The send quantum only affects cwnd, because the sender paces each
+    /// segment separately.
     pub(super) fn set_quantum(&mut self) {
         let of_a_millisecond = (self.rate.unwrap_or(0.0) / 1000.0) as u64;
         self.quantum = of_a_millisecond.min(LARGEST_QUANTUM).max(2 * self.mss);

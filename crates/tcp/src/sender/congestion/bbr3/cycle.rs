@@ -3,7 +3,7 @@
 use super::{AckSample, Bbr3, Bbr3State};
 use lasthop_base::{Duration, Time};
 
-/// BBR.ack_phase: whether the ACKs that arrive now acknowledge data of a bandwidth probe.
+/// BBR.ack_phase: stage of the bandwidth probe whose data the arriving ACKs acknowledge.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum Feedback {
     #[default]
@@ -18,7 +18,7 @@ pub(super) struct Cycle {
     feedback: Feedback,
     /// BBR.is_bw_probe_sample: whether the ACKs that arrive now acknowledge data sent to probe for bandwidth.
     pub(super) is_probe: bool,
-    /// BBR.prev_probe_too_high: whether the last bandwidth probe lost too much.
+    /// BBR.prev_probe_too_high: whether the last bandwidth probe caused too many losses.
     pub(super) was_too_high: bool,
     /// BBR.prev_probe_precautionary: whether the last bandwidth probe stopped at the long-term bound as a precaution.
     was_careful: bool,
@@ -114,9 +114,9 @@ impl Bbr3 {
         self.raise_slope();
     }
 
-    /// Returns whether a bandwidth probe is due (IsTimeToProbeBW): the wait is over, or enough rounds have passed. Reno
-    /// needs one round for each segment of the target inflight to recover from a loss. The probe waits for this number
-    /// of rounds or `reno_rounds`, whichever is smaller.
+    /// Returns whether a bandwidth probe is due (IsTimeToProbeBW): the wait is over, or enough rounds have passed.
+    /// After a loss, a Reno flow needs one round for each segment of the target inflight to regain its cwnd. Enough
+    /// rounds are this number or `reno_rounds`, whichever is smaller.
     fn is_time_to_probe(&self, now: Time) -> bool {
         let reno_rounds = self.target_inflight() / self.mss;
         now > self.cycle.since + self.cycle.wait
@@ -134,7 +134,7 @@ impl Bbr3 {
             return true;
         }
         if self.rounds.is_window_limited() && self.cwnd >= self.long_term {
-            // The long-term bound limits the delivery rate here, not the path.
+            // Here the long-term bound, not the path, limits the delivery rate.
             self.pipe.reset(sample.rate);
             return false;
         }
@@ -160,8 +160,8 @@ impl Bbr3 {
         false
     }
 
-    /// Ends the feedback on the last bandwidth probe. Returns whether the next bandwidth probe begins now: the last
-    /// probe stopped as a precaution and did not lose too much.
+    /// Ends the feedback on the last bandwidth probe. Returns whether another bandwidth probe begins at once, because
+    /// the last probe stopped as a precaution and did not cause too many losses.
     fn end_feedback(&mut self, sample: &AckSample) -> bool {
         self.cycle.is_probe = false;
         self.cycle.feedback = Feedback::None;
@@ -208,8 +208,8 @@ mod tests {
     use crate::sender::congestion::Start;
     use lasthop_base::Stream;
 
-    /// §5.3.3.5: the window has 64 segments. In rounds with a full window, the long-term bound grows by 1, 2, 4, 8 …
-    /// segments. In other rounds, the long-term bound does not grow.
+    /// Draft §5.3.3.5: the window has 64 segments. In rounds with a full window, the long-term bound grows by 1, 2, 4,
+    /// 8 … segments. In other rounds, the long-term bound does not grow.
     #[test]
     fn the_bound_grows_twice_as_fast_in_each_round() {
         let random = Stream::named(1, "sender");

@@ -1,4 +1,4 @@
-//! Reaction of the model to losses (draft §5.5.10), and its undo if the losses were spurious (§5.5.11).
+//! Reaction of the model to losses (draft §5.5.10), and undo of the reaction if the losses were spurious (§5.5.11).
 
 use super::{AckSample, Bbr3, Bbr3State};
 use crate::sender::congestion::{LossPhase, LostSegment};
@@ -57,8 +57,8 @@ impl Bbr3 {
             || (sample.lost > 0 && !self.selective)
     }
 
-    /// InflightAtLoss: bytes in flight when the loss rate exceeded its threshold. The threshold was exceeded within the
-    /// lost segment, which has `size` bytes.
+    /// Returns the bytes in flight at which the loss rate exceeded its threshold (InflightAtLoss). The threshold was
+    /// exceeded within the lost segment, which has `size` bytes.
     fn inflight_at_loss(&self, sample: &AckSample, size: u64) -> u64 {
         let in_flight = sample.in_flight.saturating_sub(size) as f64;
         let lost = sample.lost.saturating_sub(size) as f64;
@@ -79,8 +79,8 @@ impl Bbr3 {
         }
     }
 
-    /// Leaves Startup if a round had many losses (CheckStartupHighLoss, §5.3.1.3). The first loss begins a round. If
-    /// that round ends during recovery, recovery has lasted for a full round.
+    /// Leaves Startup if a round had many losses (CheckStartupHighLoss, draft §5.3.1.3). The first loss begins a round.
+    /// If that round ends during recovery, recovery has lasted for a full round.
     pub(super) fn check_startup_loss(&mut self, sample: &AckSample) {
         if self.state != Bbr3State::Startup || self.phase != LossPhase::Recovery || self.pipe.was_full {
             return;

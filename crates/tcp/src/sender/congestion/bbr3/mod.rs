@@ -6,8 +6,8 @@
 //!
 //! # Differences and open points
 //! * Congestion marks are ignored, as in the draft (§3.7).
-//! * The sender paces each segment separately, whatever the send quantum is.
-//! * The maxima over rounds and cycles are exact. Linux estimates maxima (Nichols).
+//! * The sender paces each segment separately, for any send quantum.
+//! * The maxima over rounds and cycles are exact. Linux estimates the maxima with Nichols' filter.
 
 mod aggregation;
 mod bandwidth;
@@ -129,7 +129,7 @@ pub struct Bbr3 {
     state: Bbr3State,
     /// BBR.drain_start_round.
     drains_since: u64,
-    /// BBR.idle_restart: whether sending restarted after an idle time and no data has been delivered since.
+    /// BBR.idle_restart: whether no data has been delivered since sending restarted after an idle time.
     is_idle_restart: bool,
     /// BBR.bw, bytes per second.
     bw: f64,
@@ -138,7 +138,7 @@ pub struct Bbr3 {
     max_bandwidth: MaxBandwidth,
     pipe: FullPipe,
     short: ShortTerm,
-    /// BBR.inflight_longterm; `u64::MAX`: infinite.
+    /// BBR.inflight_longterm, bytes; `u64::MAX` means infinite.
     long_term: u64,
     cycle: Cycle,
     rtt: MinRtt,
@@ -368,7 +368,7 @@ impl RateHooks for Bbr3 {
         self.open_pacing(rtt);
     }
 
-    /// HandleRestartFromIdle. Also records whether cwnd is full.
+    /// Handles a restart after an idle time (HandleRestartFromIdle), and records whether cwnd is full.
     fn on_sent(&mut self, sent: &SentEvent) {
         if sent.in_flight + self.mss > self.cwnd {
             self.rounds.note_full_window();

@@ -6,9 +6,9 @@ use lasthop_base::{Duration, Time};
 /// BBR.min_rtt, and the smallest RTT of the last probe interval, which schedules ProbeRTT.
 #[derive(Default)]
 pub(super) struct MinRtt {
-    /// BBR.min_rtt and BBR.min_rtt_stamp; `None` if no RTT was measured.
+    /// BBR.min_rtt, and the time of its measurement (BBR.min_rtt_stamp); `None` if no RTT was measured.
     pub(super) smallest: Option<(Duration, Time)>,
-    /// BBR.probe_rtt_min_delay and BBR.probe_rtt_min_stamp.
+    /// BBR.probe_rtt_min_delay: smallest RTT of the probe interval, and the time of its measurement.
     pub(super) recent: Option<(Duration, Time)>,
     /// BBR.probe_rtt_expired: whether ProbeRTT is due.
     expired: bool,
@@ -24,7 +24,7 @@ impl MinRtt {
         self.smallest = rtt.map(|rtt| (rtt, Time::ZERO));
     }
 
-    /// Sets the time of the handshake's RTT sample at the first ACK.
+    /// Sets the time of the handshake's RTT sample to `now`, the time of the first ACK.
     pub(super) fn begin(&mut self, now: Time) {
         if let Some((_, at)) = self.smallest.as_mut().filter(|(_, at)| *at == Time::ZERO) {
             *at = now;

@@ -85,8 +85,8 @@ impl LastRound {
         (self.has_loss, self.bandwidth, self.delivered) = (false, 0.0, 0);
     }
 
-    /// Records a loss, but does not save the state of the model (NoteLoss). Returns whether the loss is the first in
-    /// the round.
+    /// Records a loss. Implements NoteLoss except for the saving of the model's state. Returns whether the loss is the
+    /// first in the round.
     pub(super) fn note_loss(&mut self, delivered: u64) -> bool {
         let is_first = !self.has_loss;
         if is_first {

@@ -49,9 +49,9 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// At a constant rate b, each sample reduces the error by the factor RTT / (RTT + dt). With a sample every 10 ms,
-    /// the estimate is b (1 - (1 / 1.1)^n) after n samples. After five RTTs, the error is below 1 %. Three RTTs after
-    /// the rate has halved, 5.7 % of the step remain.
+    /// At a constant rate b, each sample reduces the error by the factor RTT / (RTT + dt), where dt is the time between
+    /// samples. With a sample every 10 ms, the estimate is b (1 - (1 / 1.1)^n) after n samples. After five RTTs, the
+    /// error is below 1 %. Three RTTs after the rate has halved, 5.7 % of the step remain.
     #[test]
     fn a_step_up_and_one_down() {
         let mut filter = Sliding::default();

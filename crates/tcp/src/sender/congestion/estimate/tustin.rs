@@ -94,7 +94,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// α for an interval of 10 ms: (1 - 0.01) / (1 + 0.01).
+    /// α for an interval of 10 ms and 2τ = 1 s: (1 - 0.01) / (1 + 0.01).
     const ALPHA: f64 = 0.99 / 1.01;
 
     /// Step response to a constant rate b, from zero: B_k = b (1 - α^(k-1) (1 + α) / 2).
@@ -120,7 +120,7 @@ mod tests {
     }
 
     /// Three ACKs arrive at each instant. The second and the third ACK give no sample, because the interval since the
-    /// first ACK is 0. Their bytes count in the sample of the next instant.
+    /// first ACK is 0. The bytes of these two ACKs count in the sample of the next instant.
     #[test]
     fn acks_at_one_instant() {
         let (mut one, mut two) = (Tustin::new(TAU, 2), Tustin::new(TAU, 2));
