@@ -3,6 +3,7 @@
 mod common;
 
 use common::{LOSSY, call_in, objects, stderr_of};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -53,6 +54,21 @@ fn quic_flows_are_udp_datagrams() {
     let full = lengths.iter().filter(|row| **row == "10.0.0.1\t1480").count();
     let back = lengths.iter().filter(|row| row.starts_with("10.0.0.2\t")).count();
     assert!(full > 1000 && back > 300, "{full} full datagrams, {back} back");
+    // Each datagram begins with a QUIC header: the client's Initial packet in a datagram of at least 1200 bytes (RFC 9000
+    // §14.1), then Initial and Handshake packets of the server, then short headers.
+    let capture = folder.path().join("q.pcapng");
+    let long = fields(&capture, "quic.header_form == 1", &["ip.src", "quic.long.packet_type", "udp.length"]);
+    assert!(long.iter().any(|row| row == "10.0.0.1\t0\t1208"), "{long:?}");
+    assert!(long.iter().any(|row| row.starts_with("10.0.0.2\t0,2\t")), "{long:?}");
+    let all = fields(&capture, "udp", &["frame.number"]).len();
+    let known = fields(&capture, "quic && !quic.header_form == 1", &["quic.dcid"]);
+    let identifiers: BTreeSet<&String> = known.iter().collect();
+    assert!(
+        known.len() + long.len() >= all && identifiers.len() == 2,
+        "{} {} {all}",
+        known.len(),
+        long.len()
+    );
 }
 
 #[test]
