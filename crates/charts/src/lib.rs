@@ -1,5 +1,5 @@
 //! Drawing of figures for the lab page and for all reports.
-//!
+//! * [`time_series`]: plots over time, of one run or of several runs.
 //! * [`figure`]: content of a plot.
 //! * [`time_series`]: plots over time, for one run or several runs.
 //! * [`plot`]: SVG of a figure. The SVG works without scripts, in light and dark pages, and in print.

@@ -12,7 +12,7 @@ use lasthop_wire::{Body, Flags, FlowId, Packet, Segment};
 
 /// Value in the column `fate` for a segment that arrived.
 const ARRIVED: f64 = -1.0;
-/// Value in the column `fate` for a segment that neither arrived nor was lost.
+/// Value in the column `fate` for a segment that neither arrived nor was lost before the end of the run.
 const UNFINISHED: f64 = -2.0;
 
 /// Value in the column `reason` for a first transmission.
@@ -40,11 +40,11 @@ pub struct RecordingWindow {
     pub from_s: f64,
     /// End of the part, s.
     pub to_s: f64,
-    /// Largest number of segments and ACKs together.
+    /// Largest number of recorded segments and ACKs together.
     pub most: usize,
 }
 
-/// Recorded segments, ACKs and events of a flow. Each is a list of columns.
+/// Recorded segments, ACKs and events of a flow, as lists of columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segments {
     /// Columns of segments, whose names are in [`Segments::DATA`]. The rows are in sending order.
@@ -60,18 +60,24 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Names of the columns of segments. The columns are send time (s), first byte, length (bytes), and arrival time
-    /// (s) or NaN. The next columns are fate (-1: arrived, -2: neither arrived nor lost, otherwise the number of the
-    /// `LossReason`), and pipe of the loss or NaN. A pipe is one direction of a link. The last column is the number of
-    /// the [`Reason`] of a retransmission, or -1 for a first transmission.
+    /// Names of the columns of segments:
+    ///
+    /// * send time, s;
+    /// * first byte;
+    /// * length, bytes;
+    /// * arrival time, s, or NaN;
+    /// * fate: -1 if the segment arrived, -2 if it neither arrived nor was lost, otherwise the number of the
+    ///   `LossReason`;
+    /// * number of the pipe (one direction of a link) that lost the segment, or NaN;
+    /// * number of the [`Reason`] for a retransmission, or -1 for a first transmission.
     pub const DATA: [&'static str; 7] = ["sent_s", "start", "length", "arrived_s", "fate", "pipe", "reason"];
     /// Names of the columns of ACKs: arrival time (s), acknowledged byte, and end of the first SACK block or NaN.
     pub const ACKS: [&'static str; 3] = ["time_s", "acked", "sacked"];
     /// Names of the columns of events: time (s) and kind (0: recovery begins, 1: recovery ends, 2: timeout).
     pub const EVENTS: [&'static str; 2] = ["time_s", "kind"];
 
-    /// Returns the time interval that is shown first, s. The interval is around the first loss. If no segment is lost,
-    /// the interval is at the beginning of the run.
+    /// Returns the time interval that the graph shows first, s. The interval is around the first loss. If no segment is
+    /// lost, the interval is at the beginning of the run.
     pub fn first_view(&self) -> [f64; 2] {
         let lost = self.data[4].iter().position(|fate| *fate >= 0.0);
         let middle = lost.map_or(0.5, |at| self.data[0][at]);
@@ -123,7 +129,7 @@ pub fn observed_flow(scenario: &Scenario) -> usize {
 /// Observer that records one flow's segments and ACKs.
 pub struct SegmentRecorder {
     flow: FlowId,
-    /// Numbers of links on each flow's routes: forward route, and return route.
+    /// Number of links on the forward route and on the return route of each flow.
     hops: Vec<[usize; 2]>,
     window: RecordingWindow,
     histories: PacketHistories,
@@ -159,7 +165,7 @@ impl SegmentRecorder {
         while let Some(history) = self.histories.pop_first() {
             self.record(&history);
         }
-        // A retransmission event belongs to the segment with the same send time and the same first byte.
+        // A retransmission event belongs to the segment that has the same send time and the same first byte.
         let reason = |sent: f64, start: f64| {
             let from = self.retransmitted.partition_point(|(at, ..)| at.as_secs() < sent);
             let same = self.retransmitted[from..].iter().take_while(|(at, ..)| at.as_secs() <= sent);
@@ -261,7 +267,8 @@ impl Observer for SegmentRecorder {
         }
     }
 
-    /// Copies of segments are not recorded, because the sender does not see these copies. Copies of ACKs are recorded.
+    /// Duplicates of data segments that a link creates are not recorded, because the sender does not see these
+    /// duplicates. Duplicates of ACKs are recorded.
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         if copy.flow == self.flow && !copy.forward {
             self.histories.on_copy(now, pipe, copy);
@@ -277,7 +284,7 @@ impl Observer for SegmentRecorder {
             Event::RecoveryLeft { .. } => 1.0,
             Event::TimedOut { .. } => 2.0,
             Event::Retransmitted { range, reason } => {
-                // In the event, the SYN is byte 0, and the first data byte is byte 1.
+                // The event counts the SYN as byte 0, so that the first data byte is byte 1.
                 self.retransmitted.push((now, range.start.saturating_sub(1), *reason));
                 return;
             }
@@ -288,9 +295,8 @@ impl Observer for SegmentRecorder {
     }
 }
 
-/// Returns the offset in the byte stream that belongs to the 32-bit sequence number `number`. Sequence numbers wrap
-/// around. Several offsets therefore match, and the offset nearest to `around` is returned. `first` is the sequence
-/// number of offset 0.
+/// Returns the offset in the byte stream of the 32-bit sequence number `number`. `first` is the sequence number of
+/// offset 0. Sequence numbers wrap around, so that several offsets match; the offset nearest to `around` is returned.
 pub fn offset(first: u32, around: u64, number: u32) -> u64 {
     let difference = number.wrapping_sub(first).wrapping_sub(around as u32) as i32;
     around.saturating_add_signed(i64::from(difference))

@@ -39,7 +39,7 @@ impl ThreadPool {
         Ok(ThreadPool { jobs, rows, threads: begun, running: 0 })
     }
 
-    /// Whether the pool accepts a further job. Each thread may have one running job and one queued job.
+    /// Whether the pool accepts another job. The pool accepts two jobs per thread: one to run, and one in the queue.
     pub fn has_room(&self) -> bool {
         self.running < 2 * self.threads
     }
@@ -56,7 +56,7 @@ impl ThreadPool {
         }
     }
 
-    /// Returns the next finished run. Waits for at most the time `wait`; then returns `None`.
+    /// Returns the next finished run. Returns `None` if no run finishes within the time `wait`.
     pub fn next_within(&mut self, wait: Duration) -> Option<RunRow> {
         match self.rows.recv_timeout(wait) {
             Ok(row) => {

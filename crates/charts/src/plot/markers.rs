@@ -33,8 +33,8 @@ pub fn ids() -> impl Iterator<Item = String> {
     forms.chain(strokes).chain(["to-left", "to-right", "on-left", "on-right"].map(String::from))
 }
 
-/// Corners of the shapes, in tenths of the half width. An empty list stands for a circle. All shapes have about the
-/// same area.
+/// Corners of the shapes, in tenths of the half width. An empty list means a circle. All shapes have about the same
+/// area.
 const SHAPES: [&[(i8, i8)]; 7] = [
     &[],
     &[(-9, -9), (9, -9), (9, 9), (-9, 9)],
@@ -58,8 +58,8 @@ const SHAPES: [&[(i8, i8)]; 7] = [
     ],
 ];
 
-/// Shapes that are drawn as strokes. The last shape marks numbers of programs other than Lasthop. The space between its
-/// arms is large enough for the marker of Lasthop's point.
+/// Shapes that are drawn as strokes. The last shape marks numbers of programs other than Lasthop. The marker of
+/// Lasthop's point fits between the arms of this shape.
 const STROKES: [&str; 5] = [
     "M-5-5 5 5M-5 5 5-5",
     "M-7 0H7M0-7V7",
