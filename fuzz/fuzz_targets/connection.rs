@@ -1,5 +1,5 @@
-//! Fuzzes two honest hosts with a hostile path between them. Scripts and invariants are those of the property test
-//! (`crates/host/tests/hostile`).
+//! Fuzzes two honest hosts with a hostile path between them. The scripts and invariants come from the property test in
+//! `crates/host/tests/hostile`.
 #![no_main]
 
 #[path = "../../crates/host/tests/hostile/middle.rs"]
