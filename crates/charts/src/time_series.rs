@@ -121,7 +121,7 @@ pub fn cut(mut figure: Figure, [from, to]: [f64; 2]) -> Figure {
     figure
 }
 
-/// Returns a figure over time.
+/// Returns a figure whose x axis is the time.
 pub fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<Curve>) -> Figure {
     Figure {
         id: id.to_owned(),
@@ -134,7 +134,7 @@ pub fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<C
     }
 }
 
-/// Returns the curve of the values of a flow's samples. Samples without a value are omitted.
+/// Returns the curve of the values that `of` takes from a flow's samples. Samples without a value are omitted.
 pub fn curve(
     name: &str,
     kind: CurveKind,

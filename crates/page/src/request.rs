@@ -66,8 +66,8 @@ pub struct Begin {
     pub line: String,
     /// Seed, in the same form as in [`Request::Story`].
     pub seed: String,
-    /// Number under which the outcome ([`Request::Intervals`]) and the samples ([`Request::Charts`]) are stored. `None`
-    /// stores neither.
+    /// Number of the variant (from 0) for which the outcome ([`Request::Intervals`]) and the samples
+    /// ([`Request::Charts`]) are stored. `None` stores neither.
     #[serde(default)]
     pub variant: Option<usize>,
     /// Whether flows and queues are sampled over time.

@@ -124,7 +124,7 @@ impl Runs {
     }
 }
 
-/// Variants of a scenario, paired by repetition.
+/// Results of several variants of a scenario, paired by repetition.
 #[pyclass(frozen, module = "lasthop._lasthop")]
 pub struct Comparison(pub Cases);
 

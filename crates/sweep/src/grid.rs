@@ -1,4 +1,4 @@
-//! Points of a sweep.
+//! Points of a sweep. A point is one combination of values.
 
 use crate::digest::Digests;
 use lasthop_lab::compare::{Variation, drafts};

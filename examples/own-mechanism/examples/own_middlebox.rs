@@ -32,7 +32,7 @@ impl Middlebox for Thinned {
     fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Decision>) {
         let is_pure = |segment: &Segment| segment.len == 0 && segment.flags == Flags::ACK;
         let is_ack = !packet.forward && packet.segment().is_some_and(is_pure);
-        // Forwards the first of each `one_of` pure ACKs and drops the others.
+        // Forwards the first of each `one_of` pure ACKs, and drops the other ACKs.
         let ends = is_ack && !self.seen.is_multiple_of(self.one_of);
         self.seen += u64::from(is_ack);
         out.push(if ends {

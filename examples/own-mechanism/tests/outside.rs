@@ -37,8 +37,8 @@ fn the_programs_run() {
     own_stack::main().expect("valid");
 }
 
-/// 1 MB is 684 datagrams of 1463 bytes. Without losses, each window of 20 datagrams takes one round trip of 41.2 ms: 40
-/// ms of propagation, 1.2 ms of transmission for a datagram, and 0.03 ms for an ACK. Losses add up to 0.5 s for each
+/// 1 MB is 684 datagrams of 1463 bytes. Without losses, each window of 20 datagrams takes one round trip of 41.2 ms:
+/// 40 ms of propagation, 1.2 ms of transmission for a datagram, and 0.03 ms for an ACK. Losses add up to 0.5 s for each
 /// lost datagram.
 #[test]
 fn a_stack_has_its_window() {
@@ -52,10 +52,10 @@ fn a_stack_has_its_window() {
     assert!(lossy > lossless, "{lossy} s");
 }
 
-/// Each ACK adds α / W to the window W, and each packet is lost with probability p. The mean square of W is therefore 2
-/// α / (p (1 - β²)), which is 8 / (3 p) for both general AIMD and Reno. The square root of this value is an upper bound
-/// of the mean of W. The less W varies, the closer is the mean to the bound. The margin of 15 % covers this difference,
-/// slow start and the spread of five runs.
+/// Each ACK adds α / W to the window W, and each packet is lost with probability p. The mean square of W is therefore
+/// 2 α / (p (1 - β²)), which is 8 / (3 p) for both general AIMD and Reno. The square root of this value is an upper
+/// bound of the mean of W. The less W varies, the closer is the mean to the bound. The margin of 15 % covers this
+/// difference, slow start and the spread of five runs.
 #[test]
 fn general_aimd_is_as_fast_as_its_rule_says() {
     let segments = (8.0_f64 / (3.0 * 0.002)).sqrt();

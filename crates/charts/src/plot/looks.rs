@@ -204,7 +204,7 @@ mod tests {
         let third = looks.assign(&figures[2].curves);
         assert_eq!((&third[0], &third[2]), (&first[2], &first[1]));
         assert_eq!(third[1], first[0], "a series may have the look of sack in a picture without sack");
-        // In a picture without the series `mac`, its published curve keeps the colour of `mac`.
+        // In a picture without the series `mac`, the published curve of `mac` keeps the colour of `mac`.
         let alone = [curve("mac, published", CurveKind::Published)];
         assert_eq!(looks.assign(&alone)[0].color, first[1].color);
     }

@@ -54,7 +54,7 @@ impl Object {
     }
 }
 
-/// Access to a Python object while this thread holds Python's lock.
+/// Access to a Python object while this thread holds Python's global interpreter lock.
 pub struct Hooks<'a, 'py> {
     name: &'a str,
     pub object: &'a Bound<'py, PyAny>,

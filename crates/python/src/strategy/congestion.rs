@@ -31,7 +31,7 @@ pub struct Start {
 pub struct Ack {
     /// Arrival time, virtual time, s.
     now_s: f64,
-    /// "open", "recovery" (fast recovery, including the ACK that ends it) or "restart" (after a timeout).
+    /// Phase of the sender: "open", "recovery" (fast recovery, including its last ACK) or "restart" (after a timeout).
     phase: &'static str,
     /// First byte not acknowledged after this ACK (SND.UNA).
     una: u64,

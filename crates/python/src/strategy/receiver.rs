@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub struct Arrival {
     /// Arrival time, virtual time, s.
     now_s: f64,
-    /// Bytes by which the cumulative ACK can advance since the last ACK sent.
+    /// Bytes received in order that the receiver has not acknowledged yet.
     unacknowledged_bytes: u64,
     /// Payload of a full segment, bytes.
     segment_bytes: u64,
