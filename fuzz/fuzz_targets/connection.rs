@@ -1,5 +1,4 @@
-//! Fuzzes two honest hosts with a hostile path between them. The scripts and invariants come from the property test in
-//! `crates/host/tests/hostile`.
+//! Fuzzes two honest hosts with a hostile path between them, like the property test in `crates/host/tests/hostile`.
 #![no_main]
 
 #[path = "../../crates/host/tests/hostile/middle.rs"]

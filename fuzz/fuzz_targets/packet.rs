@@ -25,8 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut written = Vec::new();
     match emit(&parsed.header, &body, Payload::Bytes(parsed.payload), &mut written) {
         Ok(()) => {}
-        // `emit` adds NOPs that align options to 32-bit words. If the options fill 40 bytes without these NOPs, they no
-        // longer fit.
+        // `emit` adds NOPs that align options to 32-bit words. Options that fill 40 bytes without NOPs no longer fit.
         Err(EmitError::OptionsTooLong) => return,
         Err(EmitError::PacketTooLong { .. }) if bytes.len() > 65_000 => return,
         Err(error) => panic!("parsed, but not emitted: {error}"),

@@ -41,8 +41,9 @@ impl<W: Write> Capture<W> {
     }
 
     /// Begins a capture like [`Capture::new`], but stores at most `snap` bytes of each packet; 0 counts as 1. All
-    /// headers fit in 120 bytes. The file still records the original lengths. Checksums of truncated packets cannot be
-    /// verified.
+    /// Begins a capture like [`Capture::new`], but stores at most `snap` bytes of each packet (0 counts as 1). 120
+    /// bytes suffice for all headers. The file still records the original lengths. Checksums of truncated packets
+    /// cannot be verified.
     ///
     /// # Errors
     /// Errors of the writer.

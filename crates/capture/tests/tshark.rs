@@ -203,8 +203,7 @@ const ENDS_V4: Ends = ["10.0.0.1:40000", "10.0.0.2:40001"];
 const ENDS_V6: Ends = ["[2001:db8::1]:40000", "[2001:db8::2]:40001"];
 
 /// Writes a handshake, four data segments, an ACK, two duplicate ACKs with SACK blocks, and a datagram. The second data
-/// segment is dropped and retransmitted. The interface `source` has eleven packets, and the interface for drops has
-/// one.
+/// segment is dropped and retransmitted. The interface `source` has eleven packets; the interface for drops has one.
 fn conversation(ends: &Ends, snap: Option<u32>) -> Vec<u8> {
     let data =
         |seq, value| Segment { len: 1000, flags: Flags::ACK | Flags::PSH, ..segment(seq, 5001, value) };

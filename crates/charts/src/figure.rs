@@ -57,8 +57,7 @@ pub enum CurveKind {
     Line,
     /// Step function of time.
     Steps,
-    /// Second curve of the preceding series, such as ssthresh for cwnd. The curve is a dotted line in the colour of
-    /// that series.
+    /// Second curve of the preceding series, such as ssthresh for cwnd: a dotted line in the colour of that series.
     Bound,
     /// Single events, drawn as small markers.
     Dots,

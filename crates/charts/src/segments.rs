@@ -1,5 +1,4 @@
-//! Segments and ACKs of a flow for the time-sequence graph. The graph resembles tcptrace's graph of a capture at the
-//! sender.
+//! Segments and ACKs of a flow for the time-sequence graph, which resembles tcptrace's graph of a sender's capture.
 
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_base::Time;
@@ -51,8 +50,7 @@ pub struct Segments {
     pub data: [Vec<f64>; 7],
     /// Columns of ACKs, whose names are in [`Segments::ACKS`]. The rows are in sending order.
     pub acks: [Vec<f64>; 3],
-    /// Columns of events, whose names are in [`Segments::EVENTS`]. Events are starts and ends of recoveries, and
-    /// timeouts.
+    /// Columns of events (names: [`Segments::EVENTS`]). Events are starts and ends of recoveries, and timeouts.
     pub events: [Vec<f64>; 2],
     /// Time up to which the record is complete, s. This is the end of the recorded part, or the time of the first
     /// omitted segment or ACK.
@@ -84,7 +82,7 @@ impl Segments {
         [(middle - 0.4).max(0.0), middle + 1.1]
     }
 
-    /// Returns the curve of the first transmissions in a time interval. Each segment is a point at its first byte, in
+    /// Returns the curve of the first transmissions in a time interval. The point of a segment is at its first byte,
     /// kB.
     pub fn sent(&self, [from, to]: [f64; 2], name: String) -> Curve {
         let [sent, start, .., reason] = &self.data;

@@ -13,8 +13,7 @@
 //! * `intervals`: means and confidence intervals over the stored outcomes.
 //! * `exports`: the three functions that a page calls. This module exists only on wasm32.
 //!
-//! The crate accesses neither a clock nor a disk. The page provides the files. Scenarios are written as on the command
-//! line.
+//! The crate accesses neither a clock nor a disk. The page provides files. Scenarios look as on the command line.
 
 pub mod answer;
 mod catalogue;

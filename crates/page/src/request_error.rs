@@ -14,8 +14,7 @@ impl RequestError {
         RequestError::Request(message)
     }
 
-    /// Returns the error as JSON, with the same message as on the command line. Positions count UTF-16 units, like
-    /// browsers.
+    /// Returns the error as JSON, with the message of the command line. Positions count UTF-16 units, like browsers.
     pub(crate) fn to_json(&self) -> Value {
         match self {
             RequestError::Request(message) => json!({ "message": message }),

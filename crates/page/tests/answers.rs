@@ -77,8 +77,7 @@ fn losses_are_where_the_scenario_puts_them_and_have_a_story() {
         ask(&mut lab, json!({ "ask": "story", "line": "drop-patterns", "seed": "1", "offset": 24 * 960 }));
     let what: Vec<&str> =
         story["lines"].as_array().expect("lines").iter().filter_map(|line| line["what"].as_str()).collect();
-    // The segment is sent, lost at the bottleneck, and retransmitted. The retransmission is delivered over both links
-    // and acknowledged.
+    // The segment is sent, lost at the bottleneck, and retransmitted. The retransmission crosses both links.
     let of = |word: &str| what.iter().filter(|one| **one == word).count();
     assert_eq!(
         (of("joins"), of("arrives"), of("lost"), of("again"), of("acked")),

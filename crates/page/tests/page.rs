@@ -1,13 +1,11 @@
-//! Tests that the page in the repository matches its parts. The tests of the crate `lasthop` run the page's engine in a
-//! browser.
+//! Tests that the page in the repository matches its parts. Tests of the crate `lasthop` run the page in a browser.
 
 #[path = "../examples/page/assemble.rs"]
 mod assemble;
 
 const PAGE: &str = include_str!("../../cli/lab.html");
 
-/// Largest accepted size of the page, bytes. The limit exists because users send the page by mail and open it on
-/// telephones.
+/// Largest accepted size of the page, bytes. Users send the page by mail and open it on telephones.
 const MAX_BYTES: usize = 775_000;
 
 /// The test keeps the engine of the page and rebuilds everything else. The engine is not rebuilt, because different

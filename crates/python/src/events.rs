@@ -192,8 +192,8 @@ impl Events {
             "s_queue_packets" => {
                 to.counts(name, doc, rows().map(|row| row.queues.map(|(_, after)| i64::from(after))))
             }
-            // A field without a match arm gets no column. A test finds missing columns: it compares the columns with a
-            // trace.
+            // A field without a match arm gets no column. A test compares the columns with a trace, and finds missing
+            // columns.
             _ => to,
         }
     }

@@ -268,8 +268,7 @@ pub fn read_store(py: Python<'_>, store: PathBuf, sweep: Option<i64>) -> PyResul
     rows(py, &store, sweep)
 }
 
-/// Adds the runs of other stores. Returns two numbers for each of these stores: new runs, and runs that were known
-/// before.
+/// Adds the runs of other stores. Returns two numbers for each store: new runs, and runs that were known before.
 #[pyfunction]
 pub fn merge_stores(py: Python<'_>, store: PathBuf, others: Vec<PathBuf>) -> PyResult<Vec<(u64, u64)>> {
     let merged = py.detach(|| {

@@ -73,8 +73,7 @@ pub fn run(
     Ok(all)
 }
 
-/// Runs every combination of the values. The runs are paired: with the same seed, all combinations have the same
-/// losses.
+/// Runs every combination of the values. With the same seed, all combinations have the same losses (paired runs).
 #[pyfunction]
 #[pyo3(signature = (scenario, vary, runs=None, seed=None, jobs=None, metrics=Vec::new(), against=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]

@@ -61,8 +61,7 @@ impl Default for Fnv {
 }
 
 impl Fnv {
-    /// Adds bytes and a terminating zero byte. Leaves out carriage returns, so that the hash does not depend on line
-    /// ends.
+    /// Adds bytes and a terminating zero byte. Leaves out carriage returns, so that line ends have no effect.
     fn add(&mut self, bytes: &[u8]) {
         for byte in bytes.iter().filter(|byte| **byte != b'\r').chain(&[0]) {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);

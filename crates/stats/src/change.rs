@@ -1,5 +1,4 @@
-//! Change of a mean in per cent relative to a second mean. The change is the ratio of the means minus 1, with Fieller's
-//! interval.
+//! Change of a mean in per cent relative to a second mean: the ratio of the means minus 1, with Fieller's interval.
 //!
 //! A mean of ratios is biased upwards if the base varies, and a single small base can dominate that mean. Fieller's
 //! interval (J. R. Stat. Soc. B 16(2), 1954) includes each ratio for which Student's t does not separate the paired

@@ -1,8 +1,7 @@
 //! Byte encoding of the results of runs, which worker processes return.
 //!
 //! A batch consists of the length of a JSON text (four bytes, little-endian), the JSON text, and numbers of eight bytes
-//! each (IEEE 754, little-endian). The JSON text lists the names of the numbers. Runs with the same names share one
-//! list.
+//! each (IEEE 754, little-endian). The JSON text lists the names of the numbers, once for all runs with the same names.
 
 use crate::digest::{Digests, ENGINE};
 use crate::row::{self, RunRow, Subject, SubjectMetrics};
@@ -27,12 +26,11 @@ impl ScenarioCache {
         ScenarioCache(Mutex::new(BTreeMap::new()))
     }
 
-    /// Returns the scenario that `text` describes. `catalogue` contains the mechanisms that the text may name, such as
-    /// congestion controls.
+    /// Returns the scenario that `text` describes. `catalogue` has the mechanisms (congestion controls, …) that it may
+    /// name.
     ///
     /// # Errors
-    /// Fails if `text` is invalid, or if the scenario's digest in this engine (simulator version) differs from
-    /// `digest`.
+    /// Fails if `text` is invalid, or if this engine (simulator version) computes a digest other than `digest`.
     pub fn scenario(&self, digest: &str, text: &str, catalogue: &Catalogue) -> Result<Arc<Scenario>, String> {
         let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(scenario) = cache().get(digest) {

@@ -44,8 +44,7 @@ impl Digests {
     }
 }
 
-/// `Hasher` that stores its input instead of hashing it. Different values give different bytes. Small numbers take few
-/// bytes.
+/// `Hasher` that stores its input instead of hashing it. Different values give different bytes.
 #[derive(Debug, Default)]
 struct Written(Vec<u8>);
 

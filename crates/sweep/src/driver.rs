@@ -52,8 +52,7 @@ impl RunCount {
     }
 }
 
-/// A shard: part `number` of the `of` parts of a sweep. The parts are simulated separately, for example on different
-/// machines.
+/// A shard: part `number` of the `of` parts of a sweep. Different machines may simulate the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Number of this part, counted from 1.
@@ -251,8 +250,7 @@ impl Driver {
         self.done
     }
 
-    /// Returns the number of runs whose results are missing. If the sweep has a stopping rule, the number is an
-    /// estimate.
+    /// Returns the number of runs whose results are missing. With a stopping rule, the number is an estimate.
     pub fn left(&self) -> u64 {
         let open: u64 = self.points.iter().map(|point| u64::from(point.open)).sum();
         let RunCount::Until(precision, ..) = &self.count else { return open };
@@ -297,8 +295,7 @@ impl Driver {
             let (before, most) = (point.wanted, self.count.max_runs(&point.scenario));
             let wanted = match &self.count {
                 RunCount::Runs(runs) => *runs,
-                // A stopping rule needs all runs of a point in one shard. A point of a different shard therefore gets
-                // no runs.
+                // A stopping rule needs all runs of a point in one shard. A point of a different shard gets no runs.
                 RunCount::Until(..) if !self.shard.has(index as u64) => 0,
                 RunCount::Until(precision, ..) => {
                     let enough = |values: &Vec<Option<f64>>| precision.is_reached(values);

@@ -32,7 +32,7 @@ pub struct GridPoint {
 }
 
 impl Grid {
-    /// Returns every combination of the values. A key with only one value applies to all points and is not in
+    /// Returns every combination of the values. A key with one value applies to all points and is not in
     /// [`Grid::paths`].
     ///
     /// # Errors

@@ -1,5 +1,4 @@
-//! Sweeps: simulation of every combination of some values with the same seeds. The results are stored in a crash-safe
-//! file.
+//! Sweeps: simulation of every combination of some values with the same seeds. A crash-safe file stores the results.
 //!
 //! * [`grid`]: points of a sweep.
 //! * [`digest`]: keys that identify the runs of a point.

@@ -88,8 +88,7 @@ pub fn subject_metrics(outcome: &Outcome) -> Vec<SubjectMetrics> {
 fn metrics(subject: Subject, numbers: impl Iterator<Item = (&'static str, Option<f64>)>) -> SubjectMetrics {
     let defined = numbers.filter_map(|(name, value)| {
         let value = value.filter(|value| value.is_finite())?;
-        // SQLite stores whole numbers as integers, which have no negative zero. The addition of 0.0 turns -0.0 into
-        // 0.0.
+        // SQLite stores whole numbers as integers, which have no negative zero. Adding 0.0 turns -0.0 into 0.0.
         Some((Cow::Borrowed(name), value + 0.0))
     });
     SubjectMetrics { subject, numbers: defined.collect() }

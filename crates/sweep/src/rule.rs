@@ -49,8 +49,7 @@ impl Precision {
         }
     }
 
-    /// Returns the expected total number of runs until [`Precision::is_reached`] returns true, estimated from these
-    /// values.
+    /// Estimates the total number of runs until [`Precision::is_reached`] returns true, from these values.
     pub fn expected(&self, values: &[Option<f64>]) -> u32 {
         self.expected_beside(values, values)
     }
@@ -68,7 +67,6 @@ impl Precision {
         if runs.is_nan() { FIRST_CHECK } else { runs.min(f64::from(u32::MAX)) as u32 }
     }
 
-    /// Returns the largest allowed ratio of the interval's half-width to the mean.
     fn allowed(&self) -> f64 {
         self.relative / (1.0 + self.relative)
     }
@@ -97,8 +95,7 @@ mod tests {
         assert!((39..=41).contains(&expected(0.0193)), "{}", expected(0.0193));
     }
 
-    /// Differences of -1 and 1 have the mean 0. The half-width of their interval is 0.754, which is 0.754 % of a mean
-    /// of 100.
+    /// Differences of -1 and 1 have the mean 0. The half-width of their interval is 0.754: 0.754 % of a mean of 100.
     #[test]
     fn differences_are_measured_by_what_they_are_of() {
         let differences: Vec<Option<f64>> =

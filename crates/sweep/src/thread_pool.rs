@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Pool of threads. If the pool is dropped, each thread ends after its current run. Dropping does not wait for these
-/// runs.
+/// Pool of threads. If the pool is dropped, each thread ends after its current run; dropping does not wait.
 pub struct ThreadPool {
     jobs: Sender<RunJob>,
     rows: Receiver<RunRow>,

@@ -1,5 +1,4 @@
-//! Tests that the examples run, and that a scenario can name their mechanisms in the same way as Lasthop's own
-//! mechanisms.
+//! Tests that the examples run, and that scenarios name their mechanisms in the same way as Lasthop's mechanisms.
 
 #[path = "../examples/own_ack_policy.rs"]
 mod own_ack_policy;
@@ -74,8 +73,7 @@ fn a_queue_loses_from_its_front() {
     assert!(delivered as f64 > 0.9 * by_tail as f64, "{delivered} of {by_tail}");
 }
 
-/// The path loses only the ACKs that the middlebox drops. The tolerance of two covers a FIN, and a packet in flight at
-/// the end.
+/// The path loses only the ACKs that the middlebox drops. The tolerance of two covers a FIN and a packet in flight.
 #[test]
 fn a_middlebox_takes_every_second_ack() {
     let (_, acks, ended) = own_middlebox::over("thinned").expect("valid");
@@ -132,8 +130,7 @@ fn what_is_wrong_with_them_is_said_as_of_ours() {
     );
 }
 
-/// The description and the constructor of this mechanism are created at run time. Mechanisms in Python use the same
-/// functions.
+/// The mechanism's description and constructor are created at run time, as for mechanisms in Python.
 #[test]
 fn a_mechanism_may_be_made_at_run_time() {
     struct Every(u64);

@@ -27,8 +27,7 @@ pub struct Axes {
     /// Resolution of curves without markers: coordinates are rounded to 1 / `fine` path units.
     pub fine: u8,
     bounds: Option<[f64; 2]>,
-    /// Horizontal offset of each curve from the centre of a category. The list is empty if the x axis is not
-    /// categorical.
+    /// Horizontal offset of each curve from the centre of a category. Empty if the x axis is not categorical.
     shifts: Vec<f64>,
 }
 

@@ -14,8 +14,7 @@ pub type Position = (f64, f64);
 
 pub struct Pen {
     data: String,
-    /// Resolution: coordinates are rounded to 1 / `fine` path units. The value is 1 for long lines, and 10 for lines
-    /// with markers.
+    /// Coordinates are rounded to 1 / `fine` path units. The value is 1 for long lines, and 10 for lines with markers.
     fine: f64,
     at: (i64, i64),
     start: (i64, i64),
@@ -86,8 +85,7 @@ impl Pen {
     }
 
     fn put(&mut self, command: char, numbers: &[i64]) {
-        // In SVG, additional coordinates after a move command mean lines. Each move therefore needs its own command
-        // letter.
+        // In SVG, additional coordinates after a move command mean lines. Each move therefore needs a command letter.
         let repeats = command == self.command && command != 'm';
         if !repeats {
             self.data.push(command);

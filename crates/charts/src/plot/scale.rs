@@ -126,8 +126,7 @@ impl Scale {
         let largest = self.low.abs().max(self.high.abs());
         let size = libm::floor(libm::log10(largest)) as i32;
         let is_plain = size < 7 && power > -5;
-        // Each tick is computed as a multiple of the step, because repeated addition of the step would accumulate
-        // rounding errors.
+        // Each tick is a multiple of the step, because repeated addition of the step would accumulate rounding errors.
         let (first, last) = (libm::ceil(self.low / step - 1e-9), libm::floor(self.high / step + 1e-9));
         let count = (last - first).max(0.0) as u32;
         let values = (0..=count).map(|index| (first + f64::from(index)) * one);

@@ -97,7 +97,6 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// Adds a line of text.
     fn line(&mut self, x: f64, class: &str, size: f64, text: &str) {
         self.text((x, self.y + 0.7 * LINE), class, size, &escaped(text), "");
         self.y += LINE;
@@ -201,7 +200,6 @@ impl Sheet {
     }
 }
 
-/// Returns the SVG of a curve's markers.
 fn marks(figure: &Figure, axes: &Axes, part: &StyledCurve<'_>) -> String {
     let StyledCurve { index, curve, look, .. } = part;
     let points = || curve.points.iter().filter(|point| axes.shows(point));

@@ -1,5 +1,4 @@
-//! Builds the page as a single file from the markup, the style, the scripts, the worker's script, and the compressed
-//! engine.
+//! Builds the page as a single file from the markup, the style, the scripts, the worker's script and the engine.
 //!
 //! The Content-Security-Policy of the page allows only one script and one style (by their hashes), a worker from a blob
 //! of this page, and WebAssembly.

@@ -46,8 +46,7 @@ pub struct Due {
     uplink_packets: u32,
 }
 
-/// Counters of the sender since the start of the connection. A TCP option could carry them to the receiver (miyoshi
-/// §2.3).
+/// Counters of the sender since the start of the connection. A TCP option could carry the counters (miyoshi §2.3).
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct SenderCounts {
     /// Data segments sent, retransmissions included.

@@ -58,7 +58,6 @@ fn before(combination: &Combination, name: &str, run: &StoredRun) -> impl Iterat
     combination.x.clone().into_iter().chain([name.to_owned(), run.seed.to_string()])
 }
 
-/// Returns the chosen quantities. If no quantity is chosen, returns all quantities.
 fn quantities(selection: &ResultSelection) -> Vec<Quantity> {
     if selection.quantities.is_empty() { Quantity::all().collect() } else { selection.quantities.clone() }
 }

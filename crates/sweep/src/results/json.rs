@@ -33,8 +33,8 @@ pub fn objects(
         object.insert(of.into(), name);
         object
     };
-    // If a baseline was chosen, all objects have the fields of differences. In the baseline's own objects, the fields
-    // are null.
+    // If a baseline was chosen, all objects have fields of differences. In the baseline's objects, these fields are
+    // null.
     let base = (!selection.against.is_empty()).then_some(base.map_or(&[][..], |base| base.runs));
     let named = flow_names(runs).into_iter().filter(|name| selection.selects_flow(name));
     let mut flows: Vec<(&str, Option<&str>)> = named.map(|name| ("flow", Some(name))).collect();

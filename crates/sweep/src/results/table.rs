@@ -120,7 +120,7 @@ impl TableRows {
 
     /// Returns the finished table.
     pub fn table(self) -> Table {
-        // If no combination has several flows, the numbers of all flows together are hidden, unless the user chose
+        // If no combination has several flows, numbers of all flows together are shown only if the user chose
         // quantities.
         let is_shown = |quantity: &Quantity| {
             let is_together = matches!(quantity, Quantity::Aggregate(_));

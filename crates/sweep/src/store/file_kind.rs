@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// First bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Offset of `user_version` in the file. The field is a big-endian word of four bytes.
 const USER_VERSION: usize = 60;

@@ -208,8 +208,7 @@ impl Contents<'_> {
         flows().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Returns the finished runs of a point, sorted by seed. Omits the numbers of the runs unless `with_numbers` is
-    /// true.
+    /// Returns the finished runs of a point, sorted by seed. The runs have numbers only if `with_numbers` is true.
     pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<StoredRun>, Error> {
         self.selected(digest, with_numbers.then_some(&MetricSelection::ALL))
             .map_err(|error| Error::of(self.path, &error))
@@ -236,8 +235,7 @@ impl Contents<'_> {
         self.selected(digest, Some(numbers)).map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Executes several queries on one snapshot of the store, which is faster than separate snapshots. Calls must not
-    /// be nested.
+    /// Executes several queries on one snapshot of the store, which is faster. Calls must not be nested.
     ///
     /// # Errors
     /// Fails if the store cannot be read, or if `work` fails.
@@ -332,8 +330,7 @@ impl MetricSelection {
 const ALL: &str =
     "SELECT subject, name, value FROM metric WHERE run = ?1 AND subject <= ?2 ORDER BY subject, name";
 
-/// Cache of metric names, in ascending order of their row numbers. Another process may add names to the store that the
-/// cache lacks.
+/// Cache of metric names, in ascending order of row numbers. The cache may lack names that another process has added.
 #[derive(Debug, Default)]
 pub(super) struct MetricNames(RefCell<Vec<(i64, Cow<'static, str>)>>);
 

@@ -58,7 +58,6 @@ impl Store {
         Ok(())
     }
 
-    /// Calls `work` in one transaction.
     pub(super) fn within<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
@@ -76,8 +75,7 @@ impl Store {
     }
 }
 
-/// Cache of row numbers. With the cache, the insertion of a run needs no queries for the row numbers of its point and
-/// metrics.
+/// Cache of row numbers, without which each insertion of a run would need queries for its point and metrics.
 #[derive(Debug, Default)]
 pub(super) struct IdCache {
     /// Metric names with their row numbers, in the order of first use. All runs use the names in the same order. Each

@@ -59,7 +59,6 @@ fn work(driver: &mut Driver, most: usize) -> usize {
     finished
 }
 
-/// Completes a sweep. Returns the number of executed runs.
 fn complete(store: &Path, grid: &Grid, count: &RunCount, shard: Shard) -> usize {
     let mut driver = driver(store, grid, count, shard);
     let finished = work(&mut driver, usize::MAX);
