@@ -1,4 +1,4 @@
-//! Compact text encoding of segments for a page. The function `unpackedSegments` in `sequence.js` decodes the text.
+//! Compact text encoding of segments for a report. `crates/lab/src/report/sequence.js` decodes the text.
 //!
 //! Times are rounded to microseconds. Byte numbers are exact. Each value is predicted from the previous value, or from
 //! the end of the previous segment. The difference from the prediction is zigzag-encoded and written as a varint:

@@ -26,8 +26,7 @@ impl ScenarioCache {
         ScenarioCache(Mutex::new(BTreeMap::new()))
     }
 
-    /// Returns the scenario that `text` describes. `catalogue` has the mechanisms (congestion controls, …) that it may
-    /// name.
+    /// Returns the scenario that `text` describes. `catalogue` has the mechanisms that the text may name.
     ///
     /// # Errors
     /// Fails if `text` is invalid, or if this engine (simulator version) computes a digest other than `digest`.
