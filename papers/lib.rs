@@ -1,5 +1,5 @@
-//! Data of the crate `lasthop-lab`: each paper's study, published numbers, causes and scenarios, the folders beside this
-//! file.
+//! Data of the crate `lasthop-lab`. Each paper has a folder next to this file, with its study, published numbers,
+//! causes and scenarios.
 
 macro_rules! papers {
     ($($paper:literal: $($file:literal)+;)+) => {
@@ -25,8 +25,8 @@ papers! {
     "quic": "study.toml" "causes.toml" "deviations.toml" "chapter.md" "lossy.toml" "bits.toml" "bursts.toml" "rlc.toml" "deep.toml";
 }
 
-/// Scenario of koga §3.3.3, which `lasthop bench` runs, too.
+/// Scenario of koga §3.3.3. `lasthop bench` also runs this scenario.
 pub const KOGA3_MULTIPLE_CBR: &str = include_str!("koga3/multiple-cbr.toml");
 
-/// Scenario of koga §4.3, which `lasthop bench` runs, too.
+/// Scenario of koga §4.3. `lasthop bench` also runs this scenario.
 pub const KOGA4_ORDERED: &str = include_str!("koga4/ordered.toml");

@@ -1,4 +1,4 @@
-//! Data of the crate `lasthop-scenario`: the ready paths and traces, the files beside this one.
+//! Data of the crate `lasthop-scenario`: ready paths and traces. Their files are in this folder.
 
 /// Name and text of each ready path.
 pub const PATHS: &[(&str, &str)] = &[

@@ -1,17 +1,17 @@
-"""Splits blocks of a page into commands: `sh` blocks, and `console` blocks, which also show outputs."""
+"""Splits a block of a page into its commands. `sh` blocks have only commands; `console` blocks also show outputs."""
 
 import re
 from dataclasses import dataclass, field
 
-# Matches `lasthop` at the start of a command. `sudo`, `time` and settings of variables may precede the name.
+# Matches `lasthop` at the start of a command. `sudo`, `time` and variable assignments may precede the name.
 PROGRAM = re.compile(
     r"(?:^|[|;&(]|\bdo|\bthen)\s*(?:(?:\w+=\S*|sudo|time|exec|!)\s+)*lasthop(?:\s|$)", re.MULTILINE
 )
-# Matches commands that change the machine or take minutes. Such commands are never run.
+# Matches commands that change the machine or take minutes. These commands are never run.
 REFUSED = re.compile(
     r"(?:^|[|;&(])\s*(?:sudo|apt|pip|pipx|cargo|make|docker|podman|pacman|dnf|brew)\s", re.MULTILINE
 )
-# Matches `cargo run`, which pages use to build and call the program. Here it is replaced by the built `lasthop`.
+# Matches `cargo run`, with which pages build and call the program. The check calls the built `lasthop` instead.
 CARGO = re.compile(r"\bcargo run (?:--release|--profile quick) -- ")
 STATUS = re.compile(r"#\s*exit status (\d+)\s*$")
 
@@ -56,7 +56,7 @@ def of_shell(block):
 
 
 def of_console(block):
-    """Returns the steps of a `console` block: `$ command`, lines `> …` that continue the command, then the output."""
+    """Returns the steps of a `console` block. A step is `$ command`, lines `> …` that continue it, and its output."""
     steps = []
     for number, line in enumerate(block.text, block.line):
         if line.startswith("$ "):

@@ -3,16 +3,16 @@
 import difflib
 import re
 
-# A line of an expected output that has only this sign matches any number of printed lines.
+# A line with only this character matches any number of printed lines.
 GAP = "…"
 
-# Patterns of texts that differ from machine to machine, each with the word that replaces them in both outputs.
+# Texts that differ between machines: a pattern, and the word that replaces the text in both outputs.
 MASKS = (
     (re.compile(r"\blasthop \d+\.\d+\.\d+(\S*)"), "lasthop VERSION"),
     (re.compile(r"/tmp/[^\s/:`']+"), "FOLDER"),
 )
 
-# Matches lines about progress and duration, which only a slow machine prints.
+# Matches lines about progress and duration. Only slow machines print these lines.
 PROGRESS = re.compile(
     r"^\w+: \d+ of \d+.* after \d+.* (s|min|h)( left)?$|^note: .* estimated from the first run$"
 )
@@ -25,7 +25,7 @@ def masked(line):
 
 
 def segments(expected):
-    """Splits the expected lines at the gaps. Returns the list of lines between each two gaps."""
+    """Splits the expected lines at the gaps. Returns the lists of lines before, between and after the gaps."""
     parts = [[]]
     for line in expected:
         if line.strip() == GAP:
@@ -61,9 +61,9 @@ def lasting(printed):
 
 
 def updated(expected, printed):
-    """Returns new expected lines, made from the printed lines. As many lines as before are kept ahead of the first gap
-    and after the last gap. Returns `None` if the expected lines between two gaps are not printed, because only a person
-    can choose such lines."""
+    """Returns the expected lines, updated from the printed lines. The numbers of lines before the first gap and after
+    the last gap remain the same. Returns `None` if the output lacks the lines that were expected between two gaps,
+    because only a person can choose new lines there."""
     printed = trimmed(printed)
     ends = [i for i, line in enumerate(expected) if line.strip() == GAP]
     kept = len(expected) - len(trimmed(expected))

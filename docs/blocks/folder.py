@@ -44,7 +44,7 @@ def python():
 
 
 class Folder:
-    """An empty folder for a page. Its commands find the program first in `PATH`; `ROOT` is the clone, for set-ups."""
+    """Empty folder in which a page's commands run. `PATH` begins with the folder of `lasthop`; `ROOT` is the clone."""
 
     def __init__(self, name):
         self.path = WORK / name
@@ -70,7 +70,7 @@ class Folder:
         }
 
     def run(self, command):
-        """Runs a shell command. Returns its exit status and its output lines, in which standard error is included."""
+        """Runs a shell command. Returns its exit status, and the lines of its standard output and standard error."""
         shell = subprocess.Popen(
             ["bash", "-c", command],
             cwd=self.path,
@@ -90,7 +90,7 @@ class Folder:
         return shell.returncode, text.removesuffix("\n").split("\n")
 
     def run_python(self, path, blocks):
-        """Runs the Python blocks in one process. Returns line and message of the first failure, or `None`."""
+        """Runs Python blocks in one process. Returns the line and the message of the first failure, or `None`."""
         shown = [{"path": str(path), "line": block.line, "text": "\n".join(block.text)} for block in blocks]
         try:
             done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Checks commands in running text: the program must know the command and its flags, and accept the path."""
+"""Checks commands in running text: the program must know the command and its flags, and accept its PATH argument."""
 
 import re
 import shlex
@@ -8,7 +8,7 @@ from commands import PROGRAM
 
 # Commands whose first argument is a PATH: a scenario file, a ready path or a one-line scenario.
 WITH_PATH = ("run", "compare", "sweep", "advise", "emulate", "crosscheck", "check", "show", "lab", "endpoint")
-# Matches placeholders, which the reader replaces: a word in capitals, `…`, or an empty value after `=`.
+# Matches placeholders, which readers replace: a word in capitals, `…`, or an empty value after `=`.
 PLACEHOLDER = re.compile(r"(?<![\w/.-])[A-Z][A-Z_]*[A-Z](?![\w/])|(?<![\w/.=-])[A-Z](?![\w/:])|…|=$")
 FLAG = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 
@@ -18,7 +18,7 @@ def is_command(code):
 
 
 def words(code):
-    """Returns the words of a command from `lasthop` on, up to a pipe, a redirection or another program's words."""
+    """Returns the words of a command, from `lasthop` to the first pipe or redirection, or to `--`."""
     try:
         split = shlex.split(code)
     except ValueError:
@@ -31,19 +31,19 @@ def words(code):
 
 
 def fault(folder, code):
-    """Returns a sentence about an error in a command, or `None` if the command is valid."""
+    """Returns a message about an error in a command. Returns `None` if the command is valid."""
     called = words(code)
     if PLACEHOLDER.search(code):
         return unknown_flag(folder, called)
     status, lines = folder.run(shlex.join([*called, "--help"]))
-    # Text may name a flag without its value, as in `lasthop run --set`.
+    # A page may name a flag without its value, as in `lasthop run --set`.
     if status != 0 and not lines[0].startswith("error: a value is required for"):
         return "\n".join(lines)
     return path_fault(folder, called)
 
 
 def unknown_flag(folder, called):
-    """Like `fault`, for a command with placeholders: checks only the names of the command and of its flags."""
+    """Returns the same as `fault` for a command with placeholders. Checks only the command's name and its flags."""
     names = []
     for word in called[1:]:
         if not re.fullmatch(r"[a-z][a-z-]*", word) or help_of(folder, (*names, word)) is None:

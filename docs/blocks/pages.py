@@ -13,7 +13,7 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 @dataclass
 class Block:
-    """Text between fences, or an indented block (`kind` is "indented")."""
+    """Text between fences, or indented text (with `kind` "indented")."""
 
     kind: str
     line: int  # number of the first line of the text, from 1
@@ -36,8 +36,8 @@ def read(path):
     page = Page(path, text.split("\n"))
     if found := SET_UP.search(text):
         page.set_up = found["text"]
-    # Replaces each comment by as many empty lines, so that line numbers stay correct. Marks (`not run`) stay, because
-    # `reason` reads them.
+    # Replaces each comment by the same number of line breaks, so that line numbers stay correct. Keeps the marks `not
+    # run`, because `reason` reads them.
     bare = COMMENT.sub(lambda it: it[0] if MARK.match(it[0]) else "\n" * it[0].count("\n"), text).split("\n")
     running = list(bare)
     number = 0
@@ -54,7 +54,7 @@ def read(path):
 
 
 def fenced(lines, begin):
-    """Returns begin and end (exclusive) of the fenced block that starts at line `begin`, and the block; or `None`."""
+    """Returns begin, end (exclusive) and content of the fenced block that starts at line `begin`, or `None`."""
     if not (opened := FENCE.match(lines[begin])):
         return None
     end = begin + 1
@@ -66,7 +66,7 @@ def fenced(lines, begin):
 
 
 def indented(lines, begin):
-    """Returns the same values as `fenced`, for text that is indented by four blanks after an empty line."""
+    """Returns the same values as `fenced` for text that follows an empty line and is indented by four blanks."""
     if not lines[begin].startswith("    ") or (begin > 0 and lines[begin - 1].strip()):
         return None
     end = begin
@@ -76,7 +76,7 @@ def indented(lines, begin):
 
 
 def reason(lines, begin):
-    """Returns the reason in the mark `not run` before a block, or `None`. Empty lines may follow the mark."""
+    """Returns the reason in the mark `not run` before a block, or `None`. Empty lines may separate mark and block."""
     before = begin - 1
     while before >= 0 and not lines[before].strip():
         before -= 1
@@ -85,7 +85,7 @@ def reason(lines, begin):
 
 
 def inline(lines):
-    """Yields line numbers and texts of inline code. Inline code may continue in the next line of its paragraph."""
+    """Yields the line number and the text of each inline code. Inline code may continue on the next line."""
     begin = 0
     while begin < len(lines):
         end = begin

@@ -14,7 +14,7 @@ SHELLS = ("sh", "console")
 
 @dataclass
 class Report:
-    """Results of a page: commands by the check that was made, unrun blocks by reason, and faults with lines."""
+    """Results of a page: number of commands by kind of check, number of unrun blocks by reason, and faults."""
 
     counts: Counter = field(default_factory=Counter)
     marked: Counter = field(default_factory=Counter)
@@ -27,7 +27,7 @@ class Report:
 
 
 def play(page, is_run=True, is_updated=False):
-    """Checks a page and returns a report. Without `is_run` only counts; with `is_updated` rewrites outputs."""
+    """Checks a page and returns a report. If `is_run` is false, only counts. If `is_updated`, rewrites outputs."""
     return Player(page, is_run, is_updated).play()
 
 
@@ -70,7 +70,7 @@ class Player:
         self.report.faults.append(f"{self.name}:{line}: {text}")
 
     def mark(self, block, step, text):
-        """Counts a command that is not run by the reason in its block's mark. A command without a mark is a fault."""
+        """Counts a command that is not run, by the reason in its block's mark. Reports a fault if no mark exists."""
         if not step.is_lasthop:
             return
         if block.reason:

@@ -1,4 +1,4 @@
-"""Builds the site: prepares the source, runs Sphinx, checks links, tries commands, and prints the CPU time."""
+"""Builds the site: prepares the source, runs Sphinx, checks links, tries commands, and prints the processor time."""
 
 import os
 import shutil

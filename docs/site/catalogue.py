@@ -10,9 +10,9 @@ from program import lasthop, write
 
 
 class Kind(NamedTuple):
-    """A kind of mechanism, with its title, the page that explains it, and the scenario of its "try it" lines.
+    """A kind of mechanism: its title, the page that explains it, and the three parts of its "try it" commands.
 
-    A line compares the value `base` of `key` with another mechanism, on the ready path `path`.
+    Such a command runs the ready path `path`. It compares the value `base` of `key` with another mechanism.
     """
 
     title: str
@@ -50,7 +50,7 @@ KINDS = {
     "path": Kind("Ready path", "explanation/links/index", "", ""),
 }
 
-# Further flags that a mechanism needs in its "try it" line to have an effect.
+# Additional flags without which a mechanism would have no effect in its "try it" command.
 NEEDS = {
     "ack_splitting split": "--set receiver.loss_discrimination=jtcp",
     "receiver.loss_discrimination *": "--set ack_splitting=split",
@@ -60,7 +60,7 @@ NEEDS = {
     "channel scripted": "--set wireless.down.channel.lose=[14,26]",
 }
 
-# "Try it" lines of mechanisms that need parameters.
+# "Try it" commands of mechanisms that need parameters.
 LINES = {
     "channel two_state": "lasthop compare rate=10Mbit/s,rtt=40ms,loss=1% --vary burst=1,5",
     "arq harq": "lasthop compare lte-am --vary wireless.arq.transmissions=1,4",
@@ -78,7 +78,7 @@ def entries():
 
 
 def kind_of(name):
-    """Returns the kind with this name. If `KINDS` lacks the name, the name itself becomes the title and the key."""
+    """Returns the kind with this name. For a name that `KINDS` lacks, the name becomes the title and the key."""
     return KINDS.get(name) or Kind(name.replace("_", " ").capitalize(), None, name, "none")
 
 
@@ -127,8 +127,8 @@ def pages():
     return total
 
 
-# If the citation of a mechanism contains one of these words, we read only a part of the cited work, or added a part
-# ourselves.
+# Words in the citation of a mechanism. If a citation contains one of them, we read only a part of the cited work, or
+# added a part ourselves.
 PARTIAL = re.compile(
     r"memory|abstract|survey|description|lecture|described|quote|not at hand|our construction|ours",
     re.IGNORECASE,
@@ -162,7 +162,8 @@ def _link(entry):
 
 
 def _bodies(found):
-    """Returns the reference's sections on mechanisms, by slug. Mechanisms of sender and receiver may share a title."""
+    """Returns the reference's sections on mechanisms, by slug. Mechanisms of sender and receiver may have the same
+    title."""
     expected = {}
     for kind, listed in found.items():
         for entry in listed:
@@ -175,7 +176,7 @@ def _bodies(found):
 
 
 def _places(kind):
-    """Returns links to the pages of the scenario tables in which a key selects a mechanism of this kind."""
+    """Returns links to the pages of scenario tables that have a key for mechanisms of this kind."""
     key = f"`{kind.rsplit('.')[-1]}`"
     side = kind.split(".")[0] if "." in kind else ""
     found = []

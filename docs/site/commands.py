@@ -5,7 +5,7 @@ import re
 from markdown import contents, escaped
 from program import lasthop, write
 
-# First line of an argument or option in a help text: indented by 2 to 6 blanks. The lines of its text have more blanks.
+# First line of an argument or option in a help text: 2 to 6 blanks, then the name. The description has more blanks.
 ENTRY = re.compile(r"^ {2,6}(\S.*)$")
 
 
@@ -41,7 +41,7 @@ def _commands(text):
 
 
 def _blocks(text):
-    """Returns the parts of a help text by their headings. The text before the first heading has the heading ''."""
+    """Returns the parts of a help text, by heading. The text before the first heading has an empty heading."""
     parts, name = {"": []}, ""
     for line in text.splitlines():
         if match := re.match(r"^([A-Z][A-Za-z ]*):(?: (.*))?$", line):
@@ -73,7 +73,7 @@ def _page(path, level):
 
 
 def _entries(block, path):
-    """Yields the definitions of arguments and options. Each definition has a separate anchor."""
+    """Yields a definition of each argument and option. Each definition has an anchor of its own."""
     for entry in re.split(r"\n(?= {2,6}\S)", "\n" + block):
         lines = entry.strip("\n").splitlines()
         if not lines or not ENTRY.match(lines[0]):

@@ -1,8 +1,9 @@
-"""Draws the pictures of the gallery and of the showcases, and writes the gallery's page. Each picture has its command.
+"""Draws the pictures of the gallery and of the showcases, and writes the gallery's page. A command draws each picture.
 
-To add a picture, append a `Picture` whose command ends with `--figure FILE.svg`. A page may have a picture, too: the
-comment `<!-- figure: COMMAND -->` becomes the picture that the command writes. A comment `<!-- set-up … -->` in the page
-holds shell commands that make the files of the command. The gallery shows the pictures of all showcases.
+To add a picture to the gallery, append a `Picture` whose command ends with `--figure FILE.svg`. A showcase is a page
+with a picture of its own: the comment `<!-- figure: COMMAND -->` is replaced by the picture that COMMAND draws. A
+comment `<!-- set-up … -->` in this page contains shell commands that create the files for COMMAND. The gallery also
+shows the pictures of all showcases.
 """
 
 import html
@@ -146,7 +147,7 @@ PICTURES = [
 
 
 def pages():
-    """Draws all pictures and completes the page. Returns the number of pictures."""
+    """Draws all pictures and writes the gallery's page. Returns the number of pictures."""
     place = WORK / "gallery"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
@@ -166,7 +167,7 @@ def pages():
 
 
 def drawn(command, folder):
-    """Runs a command in a folder and keeps its picture. Returns the picture's file name."""
+    """Runs a command in a folder, and copies its picture to the gallery. Returns the picture's file name."""
     words = shlex.split(command)
     lasthop(*words[1:], cwd=folder)
     name = words[words.index("--figure") + 1]
@@ -183,7 +184,7 @@ def card(picture, name):
 
 
 def showcases():
-    """Draws the pictures of pages. Yields each showcase's picture with its file name."""
+    """Draws the pictures of the showcases. Yields each picture with its file name."""
     for page in sorted(SOURCE.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         found = FIGURE.search(text)

@@ -3,7 +3,8 @@
 from markdown import contents, rows, sections, slug, table
 from program import lasthop, write
 
-# Sections of the first chapter that go to the page of units, not to the index of scenario keys.
+# Sections of the first chapter that belong to the page of units. The other sections belong to the index of scenario
+# keys.
 UNITS = ("Units", "Queues in bandwidth-delay products")
 
 

@@ -1,4 +1,4 @@
-"""Puts the lab on a page of full width, and links each lesson to the lab."""
+"""Embeds the lab (the simulator as a web page) in a page of full width, and links each lesson to the lab."""
 
 import re
 
@@ -15,7 +15,7 @@ FRAME = """
 
 
 def pages():
-    """Exports the lab, embeds the exported file in a page, and links each lesson to the lab."""
+    """Exports the lab, embeds it in a page, and links each lesson to the lab. Returns the number of links."""
     (SOURCE / "_static").mkdir(parents=True, exist_ok=True)
     lasthop("lab", "--export", str(SOURCE / "_static/lab.html"))
     page = SOURCE / "lab.md"

@@ -1,4 +1,4 @@
-"""Checks the built site: links and anchors must exist, and no page may load a file from another site.
+"""Checks the built site: each link and anchor must have a target, and no page may load a file from another site.
 
 Prints the number of pages and the size of the site.
 """

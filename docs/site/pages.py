@@ -1,4 +1,4 @@
-"""Copies the pages that people wrote to the prepared source, and adapts their links to the site."""
+"""Copies the hand-written pages to the prepared source, and adapts their links to the site."""
 
 import os
 import re
@@ -41,7 +41,7 @@ def copy():
 
 
 def _write(text, of, to):
-    """Writes a page. A link to a file that the site lacks is replaced by the file's path in the repository."""
+    """Writes a page. Replaces each link to a file that the site lacks by the file's path in the repository."""
     outside = 0
 
     def led(match):

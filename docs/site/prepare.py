@@ -1,4 +1,4 @@
-"""Prepares the documentation's source in target/docs/source: copies pages, and generates pages from the program."""
+"""Prepares the source of the documentation in target/docs/source: copies pages, and generates pages with `lasthop`."""
 
 import catalogue
 import columns

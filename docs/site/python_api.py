@@ -91,7 +91,7 @@ def _exported(file, module):
 
 
 def package():
-    """Copies the package. The stub file replaces the extension module, because the extension is not built here."""
+    """Copies the package. Replaces the extension module by its stub file, because the extension is not built here."""
     shutil.rmtree(PACKAGE, ignore_errors=True)
     copied = PACKAGE / "lasthop"
     shutil.copytree(ROOT / "python/lasthop", copied, ignore=shutil.ignore_patterns("*.so", "__pycache__"))

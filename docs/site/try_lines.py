@@ -1,6 +1,6 @@
-"""Runs the "try it" line of every mechanism and ready path once, with two repetitions.
+"""Runs the "try it" command of every mechanism and ready path once, with two repetitions.
 
-A line fails if its command fails or if the mechanism has no effect.
+Reports a command that fails, or that shows no effect of its mechanism.
 """
 
 import re

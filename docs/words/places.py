@@ -1,4 +1,4 @@
-"""Finds the texts of the repository: comments, docstrings and string literals of Rust and Python, lines of pages."""
+"""Finds the texts of the repository: comments, docstrings and strings of Rust and Python, and lines of pages."""
 
 import io
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Pages for contributors. Pages for users are not read.
+# Pages for contributors. Pages for users are left out.
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "docs/glossary.md")
 
 TOKEN = re.compile(
@@ -47,7 +47,7 @@ def is_test(path):
 
 
 def of_rust(path, source):
-    """Returns the blocks of consecutive comment lines, and the string literals outside of tests."""
+    """Returns the blocks of consecutive comment lines in a Rust file, and its string literals outside of tests."""
     places, block = [], None
     tests = source.find("#[cfg(test)]\nmod tests")
     is_data = lambda at: is_test(path) or 0 <= tests < at
@@ -76,7 +76,7 @@ def of_rust(path, source):
 
 
 def of_python(path, source):
-    """Returns the blocks of consecutive comment lines, and the string literals, including docstrings."""
+    """Returns the blocks of consecutive comment lines in a Python file, and its string literals with docstrings."""
     places, last = [], None
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
@@ -95,7 +95,7 @@ def of_python(path, source):
 
 
 def of_page(path, source):
-    """Returns the lines of a page, except headings and code blocks: paragraphs, list items and table rows."""
+    """Returns the lines of a page without headings and code blocks: paragraphs, list items and table rows."""
     source = re.sub(r"^```.*?^```", lambda code: "\n" * code.group(0).count("\n"), source, flags=re.DOTALL | re.MULTILINE)
     places = []
     for match in re.finditer(r"(?:^[^\n]+\n?)+", source, flags=re.MULTILINE):
@@ -107,7 +107,7 @@ def of_page(path, source):
 
 
 def places():
-    """Returns all texts of the repository. Each file's texts are in the order of lines."""
+    """Returns all texts of the repository. The texts of a file are in the order of their lines."""
     found = []
     for path in files(".rs", ".py", ".pyi"):
         source = (ROOT / path).read_text()
@@ -119,7 +119,7 @@ def places():
 
 
 def sentences(text):
-    """Yields the sentences of a text, which is split at blank lines, list marks and full stops."""
+    """Yields the sentences of a text. Splits the text at blank lines, list marks and full stops."""
     text = re.sub(r"```.*?```", " ", text, flags=re.DOTALL)
     for part in re.split(r"\n\s*\n|\n\s*[*-] ", "\n" + text):
         part = re.sub(r"^\s*[*#-]+ ", "", part.strip())

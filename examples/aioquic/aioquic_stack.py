@@ -1,7 +1,8 @@
-"""aioquic, QUIC in Python, as a stack of Lasthop's flows: a transfer of 2 MB over a lossy path, beside TCP.
+"""Uses aioquic, QUIC in Python, as the transport stack of a Lasthop flow. Compares a transfer of 2 MB over a lossy path
+with TCP.
 
-Needs aioquic (pip install aioquic). aioquic draws keys and connection identifiers from the system, so
-that the bytes of its datagrams differ between runs.
+Needs aioquic (pip install aioquic). aioquic draws keys and connection identifiers from the operating system.
+The bytes of its datagrams therefore differ between runs.
 """
 
 import datetime
@@ -19,11 +20,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 import lasthop
 
 CHUNK = 200_000
-"""Data that the source hands to aioquic at once, bytes."""
+"""Amount of data that the source passes to aioquic in one call, bytes."""
 
 
 def certificate() -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """Returns a certificate for the server, signed by itself, and its key."""
+    """Returns a self-signed certificate for the server, and the certificate's key."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
     begins = datetime.datetime(2020, 1, 1)
     builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).serial_number(1).public_key(key.public_key())
@@ -35,7 +36,7 @@ SERVER = certificate()
 
 
 class Aioquic(lasthop.Stack):
-    """One end of a QUIC connection with one stream from the source, which is the client."""
+    """One end of a QUIC connection with one stream. The source is the client and sends the stream."""
 
     congestion = "cubic"
 
@@ -88,7 +89,7 @@ class Aioquic(lasthop.Stack):
     def write(self, now_s: float, nbytes: int) -> int:
         if self.connection is None or self.stream is None:
             return 0
-        # aioquic reports no free buffer; its stream knows whether all data is sent.
+        # aioquic does not report free buffer space. The stream's sender reports whether all data is sent.
         if not self.connection._streams[self.stream].sender.buffer_is_empty:
             return 0
         accepted = min(nbytes, CHUNK)

@@ -1,5 +1,4 @@
-//! Fuzzes two honest hosts with a hostile path between them. Scripts and invariants are those of the property test
-//! (`crates/host/tests/hostile`).
+//! Fuzzes two honest hosts with a hostile path between them, like the property test in `crates/host/tests/hostile`.
 #![no_main]
 
 #[path = "../../crates/host/tests/hostile/middle.rs"]

@@ -1,5 +1,5 @@
-//! Fuzzes the packet parser. Any bytes give either an error or a packet that remains the same after `emit` and `parse`.
-//! ICMP errors are parsed, too.
+//! Fuzzes the packet parser. For any bytes, `parse` returns an error or a packet that remains the same after `emit` and
+//! `parse`. ICMP errors are parsed, too.
 #![no_main]
 
 use lasthop_wire::bytes::{Checksums, Content, EmitError, Payload, emit, parse, parse_icmp_error};
@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut written = Vec::new();
     match emit(&parsed.header, &body, Payload::Bytes(parsed.payload), &mut written) {
         Ok(()) => {}
-        // `emit` adds NOPs that align options to words. Options that fill 40 bytes without these NOPs no longer fit.
+        // `emit` adds NOPs that align options to 32-bit words. Options that fill 40 bytes without NOPs no longer fit.
         Err(EmitError::OptionsTooLong) => return,
         Err(EmitError::PacketTooLong { .. }) if bytes.len() > 65_000 => return,
         Err(error) => panic!("parsed, but not emitted: {error}"),

@@ -1,5 +1,6 @@
-//! Fuzzes the scenario parser. Any text gives either one problem that can be rendered, or a scenario whose output of
-//! `show` parses again. If the first line begins with `--set `, it is an option for the scenario in the other lines.
+//! Fuzzes the scenario parser. For any text, the parser returns one problem that can be rendered, or a scenario whose
+//! output of `show` parses again. A first line that begins with `--set ` is a setting for the scenario in the other
+//! lines.
 #![no_main]
 
 use lasthop_scenario::{Draft, Problem, Scenario};
@@ -17,7 +18,7 @@ fuzz_target!(|text: &str| {
         }
         Ok(draft)
     });
-    // Skips scenarios that name a trace, because reading a trace opens a file. The target `trace` covers traces.
+    // Skips scenarios with a trace, because the parser would open a file. The fuzz target `trace` covers traces.
     if text.contains("trace") {
         return;
     }

@@ -1,4 +1,4 @@
-//! Fuzzes the trace parser. Any text gives either a trace with a length and a rate, or an error with its line.
+//! Fuzzes the trace parser. Any text gives a trace with a length and a rate, or an error with its line.
 #![no_main]
 
 use lasthop_net::service::Trace;

@@ -1,7 +1,7 @@
 """Builds the wheel: the Python extension together with the native command `lasthop`.
 
-maturin builds either an extension or programs, not both. But maturin packs the files in `<data>/scripts` as scripts of
-the wheel. Therefore cargo builds the command first, and this module copies the command there.
+maturin builds either an extension or programs, not both. But maturin packs all files in `<data>/scripts` as scripts of
+the wheel. This module therefore builds the command with cargo first, and copies it to that folder.
 
 The command is built for the same target as the extension: this machine's, or the one in `CARGO_BUILD_TARGET`. With a
 file as its argument (`python3 python/build/backend.py FILE`), this module copies a command that was built elsewhere.
@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[2]
 DATA = ROOT / "target" / "python" / "lasthop.data"
 
 
-# maturin requires that this folder exists in every call.
+# In every call, maturin requires that this folder exists.
 DATA.mkdir(parents=True, exist_ok=True)
 
 
@@ -51,7 +51,7 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 
 def build_command():
-    """Builds the command for the target of the extension. Returns the command's file."""
+    """Builds the command for the same target as the extension. Returns the path of the command."""
     if shutil.which("cargo") is None:
         sys.exit("building lasthop needs Rust, and cargo is not installed: https://rustup.rs")
     subprocess.run(["cargo", "build", "--release", "--package", "lasthop"], cwd=ROOT, check=True)

@@ -89,15 +89,15 @@ def written(schema: dict) -> str:
 
 
 def choice(name: str) -> str:
-    """Returns the name of the type of a key's values. `name` is the name in the schema: side, dot, key."""
+    """Returns the name of the type for the values of a key. `name` is the key's name in the schema: side, dot, key."""
     side, _, key = name.partition(".")
-    # Sender and receiver both have this key, so the side is part of the name.
+    # Both sender and receiver have this key. The name of the type therefore contains the side.
     words = f"{side}_{key}" if key == "loss_discrimination" else key
     return f"{words.title().replace('_', '')}Choice"
 
 
 def mechanism(name: str, definition: dict) -> str:
-    """Returns the type alias of a key for a mechanism: its values are names, a table with parameters, or a class."""
+    """Returns the type alias for the values of a mechanism's key: a name, a table with parameters, or a class."""
     names = [form["const"] for form in definition["anyOf"] if "const" in form]
     forms = [f"Literal[{', '.join(json.dumps(one) for one in names)}]", "str", "Mapping[str, object]"]
     bases = STRATEGIES.get(name) or STRATEGIES.get(name.partition(".")[2], [])
@@ -109,7 +109,7 @@ def mechanism(name: str, definition: dict) -> str:
 
 
 def table(name: str, properties: dict, known: dict, doc: str) -> str:
-    """Returns the text of a typed dict with a table's keys."""
+    """Returns the definition of a typed dict with the keys of a scenario table."""
     reserved = [key for key in properties if keyword.iskeyword(key)]
     base, before = "TypedDict", ""
     if reserved:

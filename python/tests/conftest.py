@@ -24,9 +24,9 @@ def command() -> Command:
 
 
 def not_judged(why: str) -> NoReturn:
-    """Skips a test that needs an idle machine. Adds a line to the list of tests that `make test` counts as not judged.
+    """Skips a test that needs an idle machine. Lists the test in a file, so that `make test` counts it as not judged.
 
-    With `LASTHOP_JUDGE` in the environment the test fails instead.
+    If the environment has the variable `LASTHOP_JUDGE`, the test fails instead.
     """
     test = os.environ["PYTEST_CURRENT_TEST"].split(" ")[0]
     if "LASTHOP_JUDGE" in os.environ:

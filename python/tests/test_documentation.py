@@ -1,4 +1,4 @@
-"""Tests that the notebooks run, and that `docs/blocks/run`, which runs README and docs, finds faults."""
+"""Tests that the notebooks run, and that `docs/blocks/run`, which runs the commands of pages, finds faults."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).parents[2]
 
 
-# A page with a fault in each of the lines that the test names, and none elsewhere.
+# A page with faults. The test lists the lines with a fault; all other lines are correct.
 FAULTY = """<!-- set-up
 lasthop show umts > mine.toml
 -->

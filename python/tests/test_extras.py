@@ -1,4 +1,4 @@
-"""Tests that a function whose package is not installed names the line that installs it."""
+"""Tests that a function names the command that installs its optional package, if the package is missing."""
 
 import subprocess
 import sys

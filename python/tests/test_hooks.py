@@ -1,5 +1,5 @@
-"""Tests all hooks that the other files do not test: their arguments, and that a mechanism written in Python gives the
-same runs as the engine's mechanism."""
+"""Tests the hooks that no other test file covers: their arguments, and that a mechanism in Python gives the same runs
+as the engine's mechanism with the same algorithm."""
 
 from collections import deque
 from typing import Any
@@ -10,7 +10,7 @@ import lasthop
 
 
 def same(path: str, key: str, ours: Any, theirs: Any, **further: Any) -> lasthop.Results:
-    """Runs a mechanism of the tests and one of the engine, and compares every packet and event."""
+    """Runs a mechanism in Python and one of the engine, and compares every packet and event of the two runs."""
     one, other = (lasthop.run(path, set={**further, key: it}, runs=2, events=True) for it in (ours, theirs))
     assert one.to_json() == other.to_json()
     assert one.events.to_dict() == other.events.to_dict()
@@ -20,7 +20,7 @@ def same(path: str, key: str, ours: Any, theirs: Any, **further: Any) -> lasthop
 class ByLoss(lasthop.AckSplitting):
     """ACK splitting of miyoshi §2.3, from counters of the sender and of the receiver's uplink queue.
 
-    The algorithm is that of crates/tcp/src/receiver/ack_splitting/by_loss.rs, so both must give the same packets.
+    The engine has the same algorithm (crates/tcp/src/receiver/ack_splitting/by_loss.rs) and must send the same packets.
     """
 
     draws = False
@@ -65,7 +65,7 @@ def test_counts_of_the_sender_and_the_uplink() -> None:
 
 
 class Split(lasthop.AckSplitting):
-    """ACK splitting of hasegawa §3.4, by the algorithm of crates/tcp/src/receiver/ack_splitting/split.rs."""
+    """ACK splitting of hasegawa §3.4, with the same algorithm as crates/tcp/src/receiver/ack_splitting/split.rs."""
 
     draws = False
     needs_uplink = needs_estimate = True
@@ -97,7 +97,7 @@ class Split(lasthop.AckSplitting):
 
 
 class Mac(lasthop.LossDiscriminator):
-    """Loss discrimination of hasegawa §3.2.1, by the algorithm of .../receiver/loss_discrimination/reported.rs."""
+    """Loss discrimination of hasegawa §3.2.1, with the algorithm of .../receiver/loss_discrimination/reported.rs."""
 
     draws = False
 
@@ -126,7 +126,7 @@ def test_splitting_and_what_the_link_layer_reports(key: str, ours: Any, theirs: 
 
 
 class LinkRate(lasthop.AdvertisedWindow):
-    """Advertised window of koga §5.2.2, by the algorithm of crates/tcp/src/receiver/window/link_rate.rs."""
+    """Advertised window of koga §5.2.2, with the same algorithm as crates/tcp/src/receiver/window/link_rate.rs."""
 
     rate = 384e3
 
@@ -202,7 +202,7 @@ class Shaper(lasthop.Queue):
 
 def test_a_queue_that_holds_back_is_asked_again() -> None:
     results = lasthop.run("rate=5Mbit/s,rtt=40ms,duration=20s", set={"path.down.queue": Shaper}, events=True)
-    # The queue sends 100 packets of 1448 bytes a second, whatever its backlog. That rate is the goodput.
+    # The queue sends 100 packets of 1448 bytes a second, for any backlog. This rate is the goodput.
     goodput = results.flows["goodput_kbps"][0]
     assert goodput == pytest.approx(100 * 1448 * 8 / 1000, rel=0.03)
 
@@ -210,7 +210,7 @@ def test_a_queue_that_holds_back_is_asked_again() -> None:
         def ready_at(self, now_s: float) -> float | None:
             return None
 
-    # Without `ready_at` the engine calls `dequeue` only at arrivals, so the queue sends less.
+    # If the class has no `ready_at`, the engine calls `dequeue` only at arrivals, so that the queue sends less.
     silent = lasthop.run("rate=5Mbit/s,rtt=40ms,duration=20s", set={"path.down.queue": Silent})
     assert silent.flows["goodput_kbps"][0] < 0.9 * goodput
 

@@ -1,4 +1,4 @@
-"""Tests the installed package: it starts quickly, has the same command as the source, and has correct types."""
+"""Tests that the installed package starts quickly, has the same command as the source, and has correct types."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def best(command: list[str], times: int = 9) -> float:
-    """Returns the minimum processor time of several runs, s: about the time of a run on an idle machine."""
+    """Returns the minimum processor time of several runs, s. The minimum is close to the time on an idle machine."""
 
     def once() -> float:
         before = os.times()
@@ -73,14 +73,14 @@ def test_the_source_distribution_has_all_that_a_build_needs(tmp_path: Path) -> N
         there = {name.partition("/")[2] for name in packed.getnames()}
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
     known = {name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()}
-    # The source archive has the whole repository except dot files, and also Python's metadata.
+    # The source archive contains the whole repository except dot files, and Python's metadata.
     assert {name for name in known - there if not name.startswith(".")} == set()
     for name in ("PKG-INFO", "Cargo.lock", "crates/cli/lab.html", "papers/huang/study.toml", "python/build/backend.py"):
         assert name in there, name
 
 
 def test_types_hold() -> None:
-    """`mypy --strict` accepts the package, its tests and its generated files."""
+    """Tests that `mypy --strict` accepts the package, its tests and its generated files."""
     checked = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "python/lasthop", "python/tests"],
         cwd=ROOT,

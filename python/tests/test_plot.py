@@ -1,4 +1,4 @@
-"""Tests that figures have the data and units on the axes, and can be saved in both formats."""
+"""Tests that figures have the right data, and units on the axes, and can be saved as PDF and SVG."""
 
 import json
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def ys(line: Line2D) -> list[float]:
 
 
 def saved(ax: Axes, folder: Path) -> None:
-    """Saves a figure in both formats and checks that text in the files remains text."""
+    """Saves a figure as PDF and SVG, and checks that text in the files remains text."""
     for name in ("figure.pdf", "figure.svg"):
         figure = ax.get_figure(root=True)
         assert figure is not None
@@ -98,7 +98,7 @@ def test_a_time_sequence_graph_has_every_segment(tmp_path: Path) -> None:
     assert drawn["sent"] == (~data.retransmission.astype(bool)).sum()
     assert drawn["retransmitted"] == data.retransmission.astype(bool).sum() > 0
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "sequence (kB)")
-    # The acknowledged offset in the stream never decreases, although 32-bit sequence numbers wrap.
+    # The acknowledged offset in the stream never decreases. The 32-bit sequence numbers wrap, but the offset does not.
     acknowledged = next(line for line in ax.lines if line.get_label() == "acknowledged")
     assert (numpy.diff(numpy.asarray(acknowledged.get_ydata(), dtype=float)) >= 0).all()
     saved(ax, tmp_path)
@@ -137,8 +137,8 @@ def test_distributions_of_transfers_and_classes(tmp_path: Path) -> None:
 
 
 def test_completion_times_count_those_that_were_cut_off(tmp_path: Path) -> None:
-    # Weeks of remission under 6-MP (Freireich et al. 1963); a plus sign means censored. The published survival shares
-    # S(t) are those at 13, 16, 22 and 23 weeks.
+    # Weeks of remission under 6-MP (Freireich et al. 1963). A plus sign marks a censored value. The test compares with
+    # the published survival shares S(t) at 13, 16, 22 and 23 weeks.
     weeks = "6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+"
     steps, cut = plot.product_limit([(float(one.rstrip("+")), "+" not in one) for one in weeks.split()])
     shares = dict(steps)

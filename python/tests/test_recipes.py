@@ -1,5 +1,5 @@
-"""Tests that the recipes of `examples/recipes` work. They run real programs behind a path; this needs root and an idle
-machine."""
+"""Tests that the recipes in `examples/recipes` work. The tests run real programs behind a path, which needs root and an
+idle machine."""
 
 import json
 import os
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.quiet
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Environment of a recipe: the search path contains `lasthop` and a `sudo`."""
+    """Returns the environment of a recipe. `PATH` contains `lasthop`, and a substitute for `sudo` if it is missing."""
     if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
         pytest.skip("a path needs root and /dev/net/tun")
     programs = tmp_path_factory.mktemp("programs")
@@ -65,7 +65,7 @@ def test_a_page_takes_longer_on_hspa_than_on_lte(environment: dict[str, str], tm
     lte, hspa = [json.loads(line) for line in lines]
     assert lte["requests"] == hspa["requests"] == 68
     assert 0 < lte["paint_s"] <= lte["load_s"] < hspa["load_s"]
-    # The page's 2.4 MB take at least 2.4 s at 8 Mbit/s, the rate of the path `hspa`.
+    # The transfer of the page's 2.4 MB takes at least 2.4 s at 8 Mbit/s, the rate of the path `hspa`.
     assert hspa["load_s"] > 2.4
     assert picture.read_bytes().startswith(b"\x89PNG")
 
@@ -78,7 +78,7 @@ def test_the_workflow_passes_what_is_quick_enough_and_fails_what_is_not(environm
     assert (RECIPES.parents[1] / re.sub(r".*--path lasthop/", "", build).strip() / "Cargo.toml").exists()
 
     def run(script: str) -> subprocess.CompletedProcess[str]:
-        # GitHub runs each step of a workflow with these arguments of the shell.
+        # GitHub passes these arguments to the shell in each step of a workflow.
         return subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
 
     make, download = rest

@@ -15,7 +15,7 @@ import lasthop
 
 from conftest import Command
 
-# Between them, the scenarios have random losses, link retransmissions (`umts`, `hasegawa`), several flows, and finite
+# Together, the scenarios cover random losses, link retransmissions (`umts`, `hasegawa`), several flows, and finite
 # transfers, some of which are unfinished.
 PATHS = [
     "umts",
@@ -41,7 +41,8 @@ def test_rows_are_the_commands(command: Command, path: str) -> None:
     assert table.column_names == list(rows[0])
     for name in table.column_names:
         parse = str if name == "flow" else lambda text: float(text) if text else None
-        # Rust prints a number with the fewest digits that parse to the same number, so the values are equal exactly.
+        # Rust prints a number with the fewest digits that parse to the same number. The values are therefore exactly
+        # equal.
         assert table[name] == [parse(row[name]) for row in rows], name
 
 
@@ -63,7 +64,7 @@ def test_a_comparison_is_the_commands(command: Command) -> None:
     frame = comparison.to_pandas()
     assert list(frame.columns[:5]) == ["recovery", "ack_counting", "flow", "run", "seed"]
     assert len(frame) == 12
-    # Runs are paired: each of the four combinations has the seeds 1, 2 and 3.
+    # The runs are paired: each of the four combinations has the seeds 1, 2 and 3.
     assert set(frame.groupby(["recovery", "ack_counting"]).seed.sum()) == {1 + 2 + 3}
 
 

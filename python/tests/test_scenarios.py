@@ -1,4 +1,4 @@
-"""Tests scenarios built in Python, and their errors: the messages and places that the command reports."""
+"""Tests scenarios that are built in Python, and their errors: same messages and positions as those of the command."""
 
 import pickle
 from pathlib import Path
@@ -104,7 +104,7 @@ def test_errors_are_the_commands(command: Command, source: str, change: str) -> 
     assert finished.returncode == 2
     with pytest.raises(lasthop.Error) as caught:
         lasthop.run(source, set={path: value} if change else None)
-    # The command's message may also have a line `more: …`, which names a page of the documentation. `Error` lacks that
+    # The command's message may end with a line `more: …`, which names a page of the documentation. `Error` has no such
     # line.
     said = [line for line in finished.stderr.splitlines() if not line.lstrip().startswith("more: ")]
     assert str(caught.value).strip("\n") == "\n".join(said).strip("\n")
@@ -220,8 +220,7 @@ def test_crosscheck_compares_or_says_what_it_lacks() -> None:
     try:
         results = lasthop.crosscheck(built, senders=["lasthop", "cubic"], runs=2, seed=7)
     except lasthop.Error as error:
-        # Without root, a TUN device or `ip`, or on a busy machine, the error names the missing requirement and its
-        # remedy.
+        # If root, a TUN device or `ip` is missing, or if the machine is busy, the error names the cause and the remedy.
         assert any(what in str(error) for what in ("root", "TUN", "`ip`", "in time")), error
         assert error.help
         return

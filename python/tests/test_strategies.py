@@ -1,4 +1,4 @@
-"""Tests mechanisms in Python: arguments of hooks, effects and speed."""
+"""Tests mechanisms in Python: arguments of hooks, effects, and speed."""
 
 import importlib.util
 import math
@@ -11,7 +11,7 @@ import pytest
 
 import lasthop
 
-# Between them, the scenarios have timeouts, fast recoveries, congestion marks and several kinds of ACK counting.
+# Together, the scenarios cover timeouts, fast recoveries, congestion marks and several kinds of ACK counting.
 PATHS = [
     "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=0.5%,duration=20s",
     "rate=2Mbit/s,rtt=100ms,queue=10packets,loss=5%,duration=30s,ack_counting=bytes",
@@ -24,13 +24,13 @@ PATHS = [
 ]
 
 
-# The engine's Reno with the halving rule of the class below (RFC 5681: half of FlightSize). Profiles preset other
-# rules.
+# The engine's Reno with the same halving rule as the class below: half of FlightSize (RFC 5681). The default of a
+# profile may be a different rule.
 RENO = {"kind": "reno", "halve": "flight"}
 
 
 class Reno(lasthop.CongestionControl):
-    """Reno (RFC 5681), with every rule of crates/tcp/src/sender/congestion/reno.rs."""
+    """Reno (RFC 5681), with the same rules as crates/tcp/src/sender/congestion/reno.rs."""
 
     draws = False
     collected: float = 0
@@ -149,8 +149,8 @@ def test_a_loss_discriminator_answers_as_the_engines() -> None:
     results = lasthop.run(LOSSY, set=changes, runs=1, events=True)
     verdicts = {verdict for verdict in results.events["verdict"] if verdict}
     assert verdicts == {"wireless"}
-    # Every loss is judged wireless, so all losses on the air are judged correctly: the accuracy is 1, or None without
-    # such losses.
+    # Every loss is classified as wireless, which is correct for all losses on the air. The accuracy is therefore 1, or
+    # None if the air loses no packet.
     assert results.flows["accuracy_wireless"] in ([1.0], [None])
 
 
@@ -179,10 +179,10 @@ def test_a_queue_loses_what_it_says() -> None:
     lost = by_front.flows["lost_queue_full"][0]
     assert lost > 0
     assert max(by_front.queues["queue_packets"]) <= 20
-    # The path loses no packets at random, so the goodput with both queues is nearly the same.
+    # The path loses no packets at random. The two queues therefore give nearly the same goodput.
     front, tail = (results.flows["goodput_kbps"][0] for results in (by_front, by_tail))
     assert front == pytest.approx(tail, rel=0.05)
-    # Each packet that the queue drops is one event `lost`.
+    # Each packet that the queue drops causes one event `lost`.
     sent = lasthop.run(line, set={"path.down.queue": DropFront(20)}, events=True).events
     assert sum(kind == "lost" for kind in sent["kind"]) == lost
 
@@ -253,7 +253,8 @@ def test_pacing_and_rates() -> None:
             self.cwnd, self.pacing_rate_bps = 1e6, 2e6
 
     results = lasthop.run("rate=10Mbit/s,rtt=40ms,duration=10s", set={"congestion": Paced})
-    # After the initial window the sender paces at 2 Mbit/s, so goodput and the median rate sample are near 2 Mbit/s.
+    # After the initial window, the sender paces at 2 Mbit/s. Goodput and the median rate sample are therefore near 2
+    # Mbit/s.
     assert results.flows["goodput_kbps"][0] == pytest.approx(2000, rel=0.03)
     assert sorted(Paced.rates)[len(Paced.rates) // 2] == pytest.approx(2e6, rel=0.05)
 
@@ -445,7 +446,7 @@ def test_given_to_the_run_alone() -> None:
     lasthop.run(LOSSY, set={"congestion": Reno}, runs=1)
     with pytest.raises(lasthop.Error, match="no congestion is called `Delayed`"):
         lasthop.run(LOSSY, set={"congestion": "Delayed"})
-    # A text names a mechanism of the engine: "Reno" is a spelling of `reno`, not the class `Reno` of this file.
+    # A text names a mechanism of the engine: "Reno" is the engine's `reno`, and not the class `Reno` of this file.
     assert lasthop.Scenario(LOSSY, set={"congestion": "Reno"}).to_toml().count('kind = "reno"') == 1
 
 
@@ -479,7 +480,7 @@ def test_300_000_callbacks_a_second() -> None:
 
 
 class Bursts(lasthop.Stack):
-    """Sends each accepted byte at once, in full datagrams, and never again."""
+    """Sends each accepted byte at once, in full datagrams, and never retransmits."""
 
     def on_start(self, is_source: bool, datagram_bytes: int, seed: int) -> None:
         self.size, self.unsent, self.readable, self.arrived = datagram_bytes, 0, 0, 0
@@ -511,14 +512,15 @@ STACK = {"flow.bulk.kind": "quic"}
 def test_a_stack_carries_a_flow() -> None:
     path = "rate=10Mbit/s,rtt=40ms,queue=unlimited,transfer=150KB,duration=5s"
     results = lasthop.run(path, set=STACK | {"stack": Bursts}, runs=1)
-    # 101 datagrams of 1472 bytes and one of 1328, each with 28 bytes of headers, and 20 ms of propagation.
+    # 101 datagrams of 1472 bytes and one datagram of 1328 bytes, with 28 bytes of headers each, and 20 ms of
+    # propagation.
     expected_s = (150_000 + 102 * 28) * 8 / 10e6 + 0.02
     completed = results.mean("completed_s")
     assert completed is not None and completed.mean == pytest.approx(expected_s, abs=1e-6)
 
 
 def test_aioquic_carries_a_flow() -> None:
-    """aioquic behind the example's class: 2 MB take at least 1.7 s at 10 Mbit/s, and arrive within 20 s despite losses."""
+    """Runs the example's stack: 2 MB take at least 1.7 s at 10 Mbit/s, and must arrive within 20 s despite losses."""
     folder = Path(__file__).resolve().parents[2] / "examples/aioquic"
     spec = importlib.util.spec_from_file_location("aioquic_stack", folder / "aioquic_stack.py")
     assert spec is not None and spec.loader is not None

@@ -1,4 +1,4 @@
-"""Tests that sweeps by threads and by executors give the same rows as the command."""
+"""Tests that sweeps with threads and with executors give the same rows as the command."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ def test_rows_are_those_of_the_command(tmp_path: Path, command: Command) -> None
     theirs = str(tmp_path / "theirs")
     assert command("sweep", PATH, *settings, "--runs", "4", "--store", theirs).returncode == 0
     assert rows(lasthop.read_store(theirs)) == rows(ours)
-    # The command continues the sweep in the package's store and finds that no run remains.
+    # The command continues the sweep in the store of the package, and finds that all runs are done.
     finished = command("sweep", PATH, *settings, "--runs", "4", "--store", str(tmp_path / "ours"))
     assert "24 runs are in the store, 0 remain" in finished.stderr
 
@@ -121,7 +121,7 @@ def test_dask_with_a_worker_killed_gives_the_same_rows(tmp_path: Path) -> None:
 
 
 class _Killing:
-    """A client that kills a worker while tasks are in progress."""
+    """Client of an executor, which kills a worker while tasks are in progress."""
 
     def __init__(self, client: Any, victim: int) -> None:
         self._client, self._victim, self._tasks, self.killed = client, victim, 0, False
@@ -143,7 +143,7 @@ def half(window: float) -> float:
 
 
 class Additive(lasthop.CongestionControl):
-    """Adds `gain` segments per window of ACKs, and halves the window at a loss."""
+    """Adds `gain` segments to the window per window of ACKs, and halves the window at a loss."""
 
     draws = False
 
@@ -175,7 +175,7 @@ def test_strategies_are_swept_in_any_process(tmp_path: Path) -> None:
     ):
         dask = lasthop.sweep(PATH, set=set, runs=2, store=tmp_path / "dask", executor=client)
     assert rows(dask) == rows(here)
-    # A second sweep finds the runs; the summary knows the strategy as a baseline.
+    # A second sweep finds the stored runs. The summary accepts the strategy as a baseline.
     again = lasthop.sweep(PATH, set=set, runs=2, store=tmp_path / "here", jobs=1)
     assert rows(again) == rows(here)
     differences = again.summary(against={"congestion": Additive()}, metrics=["goodput_kbps"])
@@ -229,7 +229,7 @@ def names_of(names: list[str]) -> set[str]:
 
 
 def sorted_like(sweep: lasthop.Sweep, table: lasthop.Table, names: list[str]) -> list[float]:
-    """Goodputs of a comparison, in the order of the sweep's rows."""
+    """Returns the goodputs of a comparison, in the order of the sweep's rows."""
     order = list(dict.fromkeys(table["congestion"]))
     found = {
         (names[order.index(name)], loss, seed): goodput

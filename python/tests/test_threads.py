@@ -29,7 +29,7 @@ class Aimd(lasthop.CongestionControl):
 
 @pytest.fixture
 def python_handles_interrupts() -> Iterator[None]:
-    """Enables the handling of Ctrl-C during a test. Shells start background jobs with Ctrl-C ignored."""
+    """Enables the handling of Ctrl-C during a test, because shells start background jobs that ignore Ctrl-C."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -60,13 +60,13 @@ def interrupted_after(seconds: float, **arguments: Any) -> float:
 @pytest.mark.parametrize("arguments", [{}, {"samples": True}, {"set": {"congestion": Aimd}}])
 def test_ctrl_c_ends_a_run_within_200_ms_and_the_next_one_works(arguments: dict[str, Any]) -> None:
     before = lasthop.run("umts", runs=1).to_json()
-    # One of five attempts must succeed, because other programs may use the core during an attempt.
+    # One of five attempts must succeed. An attempt may fail because other programs use the core.
     assert any(interrupted_after(0.3, **arguments) < 0.2 for _ in range(5))
     assert lasthop.run("umts", runs=1).to_json() == before
 
 
 def gaps_between_ticks(seconds: float, change: dict[str, Any]) -> list[float]:
-    """Returns the gaps between ticks of another thread, s, during a run that is interrupted after `seconds`."""
+    """Interrupts a run after `seconds`. Returns the times between the ticks of another thread during the run, s."""
     gaps: list[float] = []
     over = threading.Event()
 
@@ -92,7 +92,7 @@ def gaps_between_ticks(seconds: float, change: dict[str, Any]) -> list[float]:
 @pytest.mark.usefixtures("python_handles_interrupts")
 @pytest.mark.parametrize("change", [{}, {"congestion": Aimd}])
 def test_another_thread_ticks_at_most_20_ms_apart(change: dict[str, Any]) -> None:
-    # One of eight attempts must have no long gap, because other programs may use the core during an attempt.
+    # One of eight attempts must have no long gap. An attempt may fail because other programs use the core.
     for _ in range(8):
         gaps = gaps_between_ticks(1.0, change)
         assert len(gaps) > 50
@@ -105,7 +105,7 @@ def test_another_thread_ticks_at_most_20_ms_apart(change: dict[str, Any]) -> Non
 @pytest.mark.usefixtures("python_handles_interrupts")
 def test_it_ticks_during_a_run_of_10_s() -> None:
     gaps = gaps_between_ticks(10.0, {"congestion": Aimd})
-    # At most 1 % of the gaps may be longer than 20 ms, because other programs may use the core during the run.
+    # At most 1 % of the gaps may exceed 20 ms. A gap may be long because other programs use the core.
     assert sum(gap > 0.02 for gap in gaps) <= len(gaps) / 100, f"{1000 * max(gaps):.0f} ms"
     assert max(gaps) < 0.5
 

@@ -25,7 +25,7 @@ use std::io::{self, Write};
 
 /// Writer of a capture file in the format pcapng (draft-ietf-opsawg-pcapng).
 ///
-/// Each packet causes several small writes, so use a [`std::io::BufWriter`] for files.
+/// Each packet causes several small writes. For files, use a [`std::io::BufWriter`].
 pub struct Capture<W: Write> {
     writer: PcapNgWriter<W>,
     snap: usize,
@@ -40,9 +40,10 @@ impl<W: Write> Capture<W> {
         Capture::begin(writer, interfaces, None)
     }
 
-    /// Begins a capture like [`Capture::new`], but stores at most `snap` bytes of each packet; 0 counts as 1. 120 bytes
-    /// include all headers. The file still records the original lengths. Checksums of truncated packets cannot be
-    /// verified.
+    /// Begins a capture like [`Capture::new`], but stores at most `snap` bytes of each packet; 0 counts as 1. All
+    /// Begins a capture like [`Capture::new`], but stores at most `snap` bytes of each packet (0 counts as 1). 120
+    /// bytes suffice for all headers. The file still records the original lengths. Checksums of truncated packets
+    /// cannot be verified.
     ///
     /// # Errors
     /// Errors of the writer.
@@ -90,7 +91,7 @@ impl<W: Write> Capture<W> {
     }
 
     fn begin(writer: W, interfaces: &[impl AsRef<str>], snap: Option<u32>) -> io::Result<Capture<W>> {
-        // The byte order is fixed, so that the same run creates the same bytes on every machine.
+        // The byte order is fixed. The same run therefore creates the same bytes on every machine.
         let section = SectionHeaderBlock { endianness: Endianness::Little, ..SectionHeaderBlock::default() };
         let writer = PcapNgWriter::with_section_header(writer, section).map_err(io_error)?;
         let snap_bytes = snap.map_or(LONGEST_PACKET, |bytes| bytes as usize).min(LONGEST_PACKET);

@@ -71,7 +71,7 @@ fn errors_of_the_writer_are_passed_up() {
     assert_eq!(Capture::new(Full, &INTERFACES).unwrap_err().kind(), io::ErrorKind::StorageFull);
 }
 
-/// A writer that fails like a full disk.
+/// A writer that fails as if the disk were full.
 struct Full;
 
 impl Write for Full {

@@ -97,7 +97,7 @@ fn accurate_ecn_is_read_as_meant() {
         writer.packet(0, time, &bytes, bytes.len() as u32, None).unwrap();
     }
     std::fs::write(&file, writer.finish().unwrap()).unwrap();
-    // After the first AccECN option, Wireshark shows AE, CWR and ECE as one counter, ACE.
+    // Once Wireshark has seen an AccECN option, it shows AE, CWR and ECE as one counter, ACE.
     let counters = ["ee0b", "eceb", "ee1b"].map(|field| format!("tcp.options.acc_ecn.{field}"));
     let fields = ["tcp.flags.ace", "ip.dsfield.ecn", &counters[0], &counters[1], &counters[2]];
     assert_eq!(
@@ -187,7 +187,7 @@ impl Tshark {
         lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
     }
 
-    /// Asserts that no packet is malformed, truncated or marked with an error by the expert system.
+    /// Asserts that Wireshark finds no malformed or truncated packet, and reports no error in its expert information.
     fn assert_sound(&self, file: &Path) {
         let error = 0x0080_0000;
         let filter = format!("_ws.malformed || _ws.short || _ws.expert.severity >= {error}");
@@ -198,13 +198,12 @@ impl Tshark {
 
 type Ends = [&'static str; 2];
 
-/// No known protocol uses these ports, so that Wireshark does not dissect the payload.
+/// Ports that no known protocol uses, so that Wireshark does not dissect the payload.
 const ENDS_V4: Ends = ["10.0.0.1:40000", "10.0.0.2:40001"];
 const ENDS_V6: Ends = ["[2001:db8::1]:40000", "[2001:db8::2]:40001"];
 
 /// Writes a handshake, four data segments, an ACK, two duplicate ACKs with SACK blocks, and a datagram. The second data
-/// segment is dropped and retransmitted. The source's interface has eleven packets, and the interface for drops has
-/// one.
+/// segment is dropped and retransmitted. The interface `source` has eleven packets; the interface for drops has one.
 fn conversation(ends: &Ends, snap: Option<u32>) -> Vec<u8> {
     let data =
         |seq, value| Segment { len: 1000, flags: Flags::ACK | Flags::PSH, ..segment(seq, 5001, value) };

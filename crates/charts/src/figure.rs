@@ -24,10 +24,10 @@ pub struct Figure {
     pub x_categories: Vec<String>,
     /// Ends of the x axis. The default is the outermost points. All points must lie between these ends.
     pub x_range: Option<[f64; 2]>,
-    /// Smallest and largest possible value of the quantity: 0 and 1 for a share, 0 and infinity for a rate. Neither the
-    /// axis nor an interval is drawn beyond these values.
+    /// Smallest and largest possible value of the quantity on the y axis, such as 0 and 1 for a share, or 0 and
+    /// infinity for a rate. Neither the axis nor an interval extends beyond these values.
     pub y_bounds: Option<[f64; 2]>,
-    /// Whether each curve is drawn in its own panel. This setting is meant for curves that overlap.
+    /// Whether each curve is drawn in its own panel, for curves that would overlap.
     pub panels: bool,
     /// Whether bars from zero are drawn below the points of a categorical x axis.
     pub bars: bool,
@@ -51,25 +51,24 @@ pub struct Curve {
 /// Kind of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CurveKind {
-    /// Our measurements, drawn with intervals.
+    /// Lasthop's results, drawn with 95 % intervals.
     Measured,
     /// Time series, drawn as a line without markers and intervals.
     Line,
     /// Step function of time.
     Steps,
-    /// Second curve of the preceding series, such as ssthresh for cwnd. The curve is a dotted line in the colour of
-    /// that series.
+    /// Second curve of the preceding series, such as ssthresh for cwnd: a dotted line in the colour of that series.
     Bound,
     /// Single events, drawn as small markers.
     Dots,
-    /// The paper's numbers, drawn as markers.
+    /// Numbers from a paper, drawn as markers.
     Published,
     /// Numbers of a program other than Lasthop, drawn as markers with intervals.
     Other,
 }
 
 impl CurveKind {
-    /// Whether the curve shows Lasthop's numbers. The numbers of a paper or of a different program are not Lasthop's.
+    /// Whether the curve shows Lasthop's numbers, and not numbers of a paper or of a different program.
     pub const fn is_ours(self) -> bool {
         !matches!(self, CurveKind::Published | CurveKind::Other)
     }

@@ -1,7 +1,7 @@
 //! Drawing of figures for the lab page and for all reports.
 //!
 //! * [`figure`]: content of a plot.
-//! * [`time_series`]: plots over time, for one run or several runs.
+//! * [`time_series`]: plots over time, of one run or of several runs.
 //! * [`plot`]: SVG of a figure. The SVG works without scripts, in light and dark pages, and in print.
 //! * [`segments`]: a flow's segments and ACKs for the time-sequence graph.
 //! * [`packed`]: text encoding of segments and ACKs.

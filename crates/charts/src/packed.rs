@@ -1,9 +1,9 @@
-//! Compact text encoding of segments for a page. The function `unpackedSegments` in `sequence.js` decodes the text.
+//! Compact text encoding of segments for a report. `crates/lab/src/report/sequence.js` decodes the text.
 //!
 //! Times are rounded to microseconds. Byte numbers are exact. Each value is predicted from the previous value, or from
 //! the end of the previous segment. The difference from the prediction is zigzag-encoded and written as a varint:
 //! groups of seven bits, the lowest group first. The bytes are written in base64. A segment with its ACK takes about 15
-//! characters. Columns of `f64` would take 107 characters.
+//! characters. Without prediction, columns of `f64` would take 107 characters.
 
 use crate::segments::Segments;
 use base64::Engine;
@@ -11,9 +11,13 @@ use base64::prelude::BASE64_STANDARD;
 
 /// Encodes segments, ACKs and events. The number of entries precedes each of these three lists.
 ///
-/// A segment consists of send time, first byte, length, one more than the delay (0 if the segment was not delivered), two
-/// more than the fate, one more than the pipe (0 if no pipe is known), and one more than the reason. An ACK consists of arrival time, acknowledged byte, and distance from
-/// this byte to the end of the first SACK block (-1 without a block). An event consists of time and kind.
+/// * A segment consists of send time, first byte, length, delay + 1 (0 if the segment was not delivered), fate + 2,
+///   pipe + 1 (0 if the pipe is unknown), and reason + 1. A pipe is one direction of a link.
+/// * An ACK consists of arrival time, acknowledged byte, and distance from this byte to the end of the first SACK block
+///   (-1 without a block).
+/// * An event consists of time and kind.
+///
+/// [`Segments::DATA`] and [`Segments::EVENTS`] define the values of fate, reason and kind.
 pub fn packed(segments: &Segments) -> String {
     let mut out = VarintBytes(Vec::new());
     let [sent, start, length, arrived, fate, pipe, reason] = &segments.data;
@@ -86,8 +90,8 @@ mod tests {
             segments.data.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         }
         let letters = packed(&segments).len();
-        // A segment takes seven bytes, and three bytes take four characters. The first segment and the counts take a
-        // few additional bytes.
+        // A segment takes seven bytes, and base64 writes three bytes as four characters: 100 x 7 x 4 / 3 = 933. The
+        // first segment and the counts take a few additional bytes.
         assert!((934..960).contains(&letters), "{letters}");
     }
 }

@@ -1,5 +1,4 @@
-//! Segments and ACKs of a flow for the time-sequence graph. The graph resembles tcptrace's graph of a capture at the
-//! sender.
+//! Segments and ACKs of a flow for the time-sequence graph, which resembles tcptrace's graph of a sender's capture.
 
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_base::Time;
@@ -12,7 +11,7 @@ use lasthop_wire::{Body, Flags, FlowId, Packet, Segment};
 
 /// Value in the column `fate` for a segment that arrived.
 const ARRIVED: f64 = -1.0;
-/// Value in the column `fate` for a segment that neither arrived nor was lost.
+/// Value in the column `fate` for a segment that neither arrived nor was lost before the end of the run.
 const UNFINISHED: f64 = -2.0;
 
 /// Value in the column `reason` for a first transmission.
@@ -40,19 +39,18 @@ pub struct RecordingWindow {
     pub from_s: f64,
     /// End of the part, s.
     pub to_s: f64,
-    /// Largest number of segments and ACKs together.
+    /// Largest number of recorded segments and ACKs together.
     pub most: usize,
 }
 
-/// Recorded segments, ACKs and events of a flow. Each is a list of columns.
+/// Recorded segments, ACKs and events of a flow, as lists of columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segments {
     /// Columns of segments, whose names are in [`Segments::DATA`]. The rows are in sending order.
     pub data: [Vec<f64>; 7],
     /// Columns of ACKs, whose names are in [`Segments::ACKS`]. The rows are in sending order.
     pub acks: [Vec<f64>; 3],
-    /// Columns of events, whose names are in [`Segments::EVENTS`]. Events are starts and ends of recoveries, and
-    /// timeouts.
+    /// Columns of events (names: [`Segments::EVENTS`]). Events are starts and ends of recoveries, and timeouts.
     pub events: [Vec<f64>; 2],
     /// Time up to which the record is complete, s. This is the end of the recorded part, or the time of the first
     /// omitted segment or ACK.
@@ -60,25 +58,31 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Names of the columns of segments. The columns are send time (s), first byte, length (bytes), and arrival time
-    /// (s) or NaN. The next columns are fate (-1: arrived, -2: neither arrived nor lost, otherwise the number of the
-    /// `LossReason`), and pipe of the loss or NaN. A pipe is one direction of a link. The last column is the number of
-    /// the [`Reason`] of a retransmission, or -1 for a first transmission.
+    /// Names of the columns of segments:
+    ///
+    /// * send time, s;
+    /// * first byte;
+    /// * length, bytes;
+    /// * arrival time, s, or NaN;
+    /// * fate: -1 if the segment arrived, -2 if it neither arrived nor was lost, otherwise the number of the
+    ///   `LossReason`;
+    /// * number of the pipe (one direction of a link) that lost the segment, or NaN;
+    /// * number of the [`Reason`] for a retransmission, or -1 for a first transmission.
     pub const DATA: [&'static str; 7] = ["sent_s", "start", "length", "arrived_s", "fate", "pipe", "reason"];
     /// Names of the columns of ACKs: arrival time (s), acknowledged byte, and end of the first SACK block or NaN.
     pub const ACKS: [&'static str; 3] = ["time_s", "acked", "sacked"];
     /// Names of the columns of events: time (s) and kind (0: recovery begins, 1: recovery ends, 2: timeout).
     pub const EVENTS: [&'static str; 2] = ["time_s", "kind"];
 
-    /// Returns the time interval that is shown first, s. The interval is around the first loss. If no segment is lost,
-    /// the interval is at the beginning of the run.
+    /// Returns the time interval that the graph shows first, s. The interval is around the first loss. If no segment is
+    /// lost, the interval is at the beginning of the run.
     pub fn first_view(&self) -> [f64; 2] {
         let lost = self.data[4].iter().position(|fate| *fate >= 0.0);
         let middle = lost.map_or(0.5, |at| self.data[0][at]);
         [(middle - 0.4).max(0.0), middle + 1.1]
     }
 
-    /// Returns the curve of the first transmissions in a time interval. Each segment is a point at its first byte, in
+    /// Returns the curve of the first transmissions in a time interval. The point of a segment is at its first byte,
     /// kB.
     pub fn sent(&self, [from, to]: [f64; 2], name: String) -> Curve {
         let [sent, start, .., reason] = &self.data;
@@ -123,7 +127,7 @@ pub fn observed_flow(scenario: &Scenario) -> usize {
 /// Observer that records one flow's segments and ACKs.
 pub struct SegmentRecorder {
     flow: FlowId,
-    /// Numbers of links on each flow's routes: forward route, and return route.
+    /// Number of links on the forward route and on the return route of each flow.
     hops: Vec<[usize; 2]>,
     window: RecordingWindow,
     histories: PacketHistories,
@@ -159,7 +163,7 @@ impl SegmentRecorder {
         while let Some(history) = self.histories.pop_first() {
             self.record(&history);
         }
-        // A retransmission event belongs to the segment with the same send time and the same first byte.
+        // A retransmission event belongs to the segment that has the same send time and the same first byte.
         let reason = |sent: f64, start: f64| {
             let from = self.retransmitted.partition_point(|(at, ..)| at.as_secs() < sent);
             let same = self.retransmitted[from..].iter().take_while(|(at, ..)| at.as_secs() <= sent);
@@ -261,7 +265,8 @@ impl Observer for SegmentRecorder {
         }
     }
 
-    /// Copies of segments are not recorded, because the sender does not see these copies. Copies of ACKs are recorded.
+    /// Duplicates of data segments that a link creates are not recorded, because the sender does not see these
+    /// duplicates. Duplicates of ACKs are recorded.
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         if copy.flow == self.flow && !copy.forward {
             self.histories.on_copy(now, pipe, copy);
@@ -277,7 +282,7 @@ impl Observer for SegmentRecorder {
             Event::RecoveryLeft { .. } => 1.0,
             Event::TimedOut { .. } => 2.0,
             Event::Retransmitted { range, reason } => {
-                // In the event, the SYN is byte 0, and the first data byte is byte 1.
+                // The event counts the SYN as byte 0, so that the first data byte is byte 1.
                 self.retransmitted.push((now, range.start.saturating_sub(1), *reason));
                 return;
             }
@@ -288,9 +293,8 @@ impl Observer for SegmentRecorder {
     }
 }
 
-/// Returns the offset in the byte stream that belongs to the 32-bit sequence number `number`. Sequence numbers wrap
-/// around. Several offsets therefore match, and the offset nearest to `around` is returned. `first` is the sequence
-/// number of offset 0.
+/// Returns the offset in the byte stream of the 32-bit sequence number `number`. `first` is the sequence number of
+/// offset 0. Sequence numbers wrap around, so that several offsets match; the offset nearest to `around` is returned.
 pub fn offset(first: u32, around: u64, number: u32) -> u64 {
     let difference = number.wrapping_sub(first).wrapping_sub(around as u32) as i32;
     around.saturating_add_signed(i64::from(difference))

@@ -3,12 +3,12 @@
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{FlowSample, QueueSample};
 
-/// Largest number of runs in a figure for which each run has a second, dotted curve.
+/// Largest number of runs in a figure that has a second, dotted curve for each run.
 const MAX_PAIRS: usize = 4;
-/// Factor for slow start thresholds. A threshold counts as unset if it exceeds the highest congestion window by more
-/// than this factor.
+/// Largest plausible ratio of the slow start threshold to the highest congestion window. A larger threshold counts as
+/// unset, and is not drawn.
 const FAR_ABOVE: u64 = 4;
-/// Usual averaging time of goodput, s.
+/// Averaging time of goodput for runs of usual duration, s.
 const AVERAGED_S: f64 = 1.0;
 /// Smallest and largest averaging time of goodput, as shares of the run's duration.
 const SHARES: [f64; 2] = [0.01, 0.05];
@@ -41,8 +41,8 @@ pub fn averaged_s(duration_s: f64) -> f64 {
     AVERAGED_S.clamp(least, most.max(least))
 }
 
-/// Returns the figure of goodputs. Each goodput is averaged over the preceding `span_s` seconds. `amounts` holds named
-/// curves of cumulative bytes: pairs of time (s) and bytes.
+/// Returns the figure of goodputs, averaged over the preceding `span_s` seconds. Each element of `amounts` is a named
+/// curve of cumulative bytes, as pairs of time (s) and bytes.
 pub fn goodput(amounts: &[(String, Vec<(f64, u64)>)], span_s: f64) -> Figure {
     let curve = |(name, amounts): &(String, Vec<(f64, u64)>)| Curve {
         name: name.clone(),
@@ -68,7 +68,7 @@ fn rates(amounts: &[(f64, u64)], span_s: f64) -> Vec<Point> {
     points
 }
 
-/// Returns the figure of the congestion window, and of ssthresh while it is not far above the window.
+/// Returns the figure of the congestion window and of ssthresh. Values of ssthresh far above the window are not drawn.
 pub fn window(flow_series: &[FlowSeries]) -> Figure {
     let cwnd = |sample: &FlowSample| Some(sample.cwnd_bytes as f64 / 1e3);
     let curves = pairs(flow_series, ("cwnd", cwnd), |series| {
@@ -91,7 +91,7 @@ pub fn round_trips(flow_series: &[FlowSeries]) -> Figure {
     figure("rtt", "Round-trip time", caption, "ms", curves)
 }
 
-/// Returns the figure of the bytes in flight, as the sender counts these bytes.
+/// Returns the figure of the bytes in flight, as counted by the sender.
 pub fn in_flight(flow_series: &[FlowSeries]) -> Figure {
     let of = |sample: &FlowSample| Some(sample.in_flight_bytes as f64 / 1e3);
     let curve = |series: &FlowSeries| {
@@ -102,7 +102,7 @@ pub fn in_flight(flow_series: &[FlowSeries]) -> Figure {
     figure("flight", "In flight", caption, "kB", flow_series.iter().map(curve).collect())
 }
 
-/// Returns the number of packets that wait in one direction of a link, as points over time.
+/// Returns the number of packets in the queue of one link direction, as points over time.
 pub fn waiting(samples: &[QueueSample], link: usize, is_down: bool) -> Vec<Point> {
     let of_this = samples.iter().filter(|sample| sample.link == link && sample.down == is_down);
     of_this.map(|sample| Point::exact(sample.time.as_secs(), f64::from(sample.packets))).collect()
@@ -121,7 +121,7 @@ pub fn cut(mut figure: Figure, [from, to]: [f64; 2]) -> Figure {
     figure
 }
 
-/// Returns a figure over time.
+/// Returns a figure whose x axis is the time.
 pub fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<Curve>) -> Figure {
     Figure {
         id: id.to_owned(),
@@ -134,7 +134,7 @@ pub fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<C
     }
 }
 
-/// Returns the curve of the values of a flow's samples. Samples without a value are omitted.
+/// Returns the curve of the values that `of` takes from a flow's samples. Samples without a value are omitted.
 pub fn curve(
     name: &str,
     kind: CurveKind,
@@ -145,7 +145,7 @@ pub fn curve(
     Curve { name: name.to_owned(), kind, points: points.collect() }
 }
 
-/// Returns two curves for each series. The second curve is dotted, and is omitted if the figure has too many series. If
+/// Returns two curves for each series. The second curve is dotted; if the figure has too many series, it is omitted. If
 /// several series are given, the names of the curves contain the names of the series.
 fn pairs<B: Fn(&FlowSample) -> Option<f64>>(
     flow_series: &[FlowSeries],

@@ -41,10 +41,10 @@ pub(crate) fn encode(mut header: Value, columns: Columns) -> Vec<u8> {
     out
 }
 
-/// Decodes an answer. Returns the header and the named columns.
+/// Decodes an answer into its header and its named columns.
 ///
 /// # Errors
-/// Fails with a sentence if the bytes are not an answer.
+/// Fails with a message if the bytes are not an answer.
 pub fn decode(answer: &[u8]) -> Result<(Value, NamedColumns), String> {
     let cut =
         |from: usize, to: usize| answer.get(from..to).ok_or_else(|| "the answer is truncated".to_owned());

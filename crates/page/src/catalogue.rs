@@ -1,4 +1,4 @@
-//! Choices that a page offers to its user: mechanisms, ready paths and metrics, with descriptions.
+//! Choices for the user of a page: mechanisms, ready paths and metrics, with descriptions.
 
 use lasthop_base::{Info, SeamInfo};
 use lasthop_charts::segments::REASONS;

@@ -1,4 +1,4 @@
-//! Charts of the newest runs as SVG. The charts have the same form as the figures of a report.
+//! Charts of the newest runs as SVG. The charts look like the figures of a report.
 
 use lasthop_charts::figure::Figure;
 use lasthop_charts::plot::Plot;
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 const NAMES: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
 
-/// Returns the charts of goodput, window, RTT, queue and bytes in flight. Each chart shows the observed flow of every
-/// variant.
+/// Returns the charts of goodput, window, RTT, queue and bytes in flight. Each chart has a curve for each variant
+/// (scenario A, B, …), which shows the variant's observed flow.
 pub(crate) fn to_json(variants: &[Option<(Scenario, Samples)>], between_s: Option<[f64; 2]>) -> Value {
     let named = || {
         let pairs = NAMES.into_iter().zip(variants);
@@ -42,8 +42,7 @@ pub(crate) fn to_json(variants: &[Option<(Scenario, Samples)>], between_s: Optio
         .into_iter()
         .map(|figure| time_series::cut(figure, between_s.unwrap_or([0.0, longest])))
         .collect();
-    // The colour and the line style of a variant depend only on the variant's name. Each variant therefore has the same
-    // colour in all charts.
+    // The name of a variant determines its colour and line style. Each variant therefore looks the same in all charts.
     let looks = Looks::of(figures.iter().take(1));
     let chart = |figure: &Figure| {
         let Plot { class, left, below, inner } = Plot::of(figure, &looks).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Functions that a page calls: allocate space for a request, answer the request, and locate the answer. Only the
-//! attributes that export the names are unsafe.
+//! Functions that a page calls: allocate space for a request, answer the request, and locate the answer. The code is
+//! safe; only the attributes that export the names count as unsafe.
 
 use crate::Lab;
 use std::cell::RefCell;

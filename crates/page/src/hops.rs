@@ -1,4 +1,4 @@
-//! Passages of packets over links. The page animates these passages.
+//! Recording of each packet's passage over each link. The page animates these passages.
 
 use crate::answer::Columns;
 use crate::request::TimeWindow;

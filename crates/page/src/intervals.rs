@@ -5,9 +5,9 @@ use lasthop_stats::Estimate;
 use lasthop_stats::change::PercentChange;
 use serde_json::{Map, Value, json};
 
-/// Returns the numbers of each variant, flow and metric: mean, interval, number of runs, and change relative to the
-/// first variant in per cent. Repetitions with the same number are compared in pairs, because they have the same random
-/// losses.
+/// Returns four values for each variant, flow and metric: mean, interval, number of runs, and change relative to the
+/// first variant in per cent. The change is computed from pairs of repetitions with the same number, because such
+/// repetitions have the same random losses.
 pub(crate) fn of(stored: &[Vec<Outcome>]) -> Value {
     let base = stored.first().map_or(&[][..], Vec::as_slice);
     let variants: Vec<Value> = stored

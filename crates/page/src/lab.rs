@@ -1,4 +1,4 @@
-//! State of the page's engine, which answers requests.
+//! Engine of a page: answers the page's requests.
 
 use crate::answer::{Columns, encode};
 use crate::files::PageFiles;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const MAX_VARIANTS: usize = 8;
 
-/// Engine of a page. The engine answers requests, one at a time.
+/// Engine of a page, which answers one request at a time.
 #[derive(Default)]
 pub struct Lab {
     catalogue: Catalogue,
@@ -32,8 +32,8 @@ impl Lab {
         Lab { catalogue, files, ..Lab::default() }
     }
 
-    /// Answers a request, which is a [`Request`] as JSON. The answer has the format of [`crate::answer`]. An error is
-    /// also returned as an answer.
+    /// Answers a request, which is a [`Request`] as JSON. The answer has the format of [`crate::answer`]. If the
+    /// request fails, the answer contains the error.
     pub fn answer(&mut self, request: &str) -> Vec<u8> {
         let mut columns = Columns::default();
         let header = self.handle(request, &mut columns);

@@ -5,16 +5,15 @@
 //! * [`answer`]: format of answers.
 //! * `catalogue`: mechanisms, ready paths and metrics, with descriptions.
 //! * `path`: parts of a scenario that a page draws.
-//! * `run`: a run that is executed in slices, so that a newer run can replace it.
+//! * `run`: a run that is executed in slices. Between two slices, the page can replace the run.
 //! * `samples`: samples of a run as columns.
 //! * `charts`: charts of the newest runs.
-//! * `hops`: passages of packets over links, for animation.
+//! * `hops`: recording of each packet's passage over each link, for animation.
 //! * `story`: history of one segment.
 //! * `intervals`: means and confidence intervals over the stored outcomes.
 //! * `exports`: the three functions that a page calls. This module exists only on wasm32.
 //!
-//! The crate accesses neither a clock nor a disk. The page provides the files. Scenarios have the same language as on
-//! the command line.
+//! The crate accesses neither a clock nor a disk. The page provides files. Scenarios look as on the command line.
 
 pub mod answer;
 mod catalogue;

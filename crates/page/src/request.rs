@@ -4,21 +4,21 @@ use serde::Deserialize;
 
 /// Request of a page. The field `ask` selects the kind of the request.
 ///
-/// The field `line` is a scenario in the form of the command line: `lte,loss=1%,congestion=reno`. `line` may also begin
-/// with the name of a file that the page provides.
+/// The field `line` is a scenario as on the command line: `lte,loss=1%,congestion=reno`. `line` may also begin with the
+/// name of a file that the page provides.
 #[derive(Deserialize, Debug)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
     /// Requests every mechanism with its parameters, the ready paths, and the metrics.
     Catalogue {},
-    /// Stores a file to which scenarios may refer. An empty text removes the file.
+    /// Stores a file, which scenarios may name. An empty text removes the file.
     File {
         /// Name of the file.
         name: String,
         /// Contents of the file.
         text: String,
     },
-    /// Checks a scenario and requests the parts that the page draws.
+    /// Checks a scenario, and requests the parts of the scenario that the page draws.
     Check {
         /// The scenario.
         line: String,
@@ -28,7 +28,7 @@ pub enum Request {
         /// The scenario.
         line: String,
     },
-    /// Starts a run. The new run replaces the current run, if a run is in progress.
+    /// Starts a run. If another run is in progress, the new run replaces it.
     Begin(Begin),
     /// Continues the current run.
     Advance {
@@ -51,8 +51,7 @@ pub enum Request {
     Story {
         /// The scenario.
         line: String,
-        /// Seed as text: a whole number below 2^64 in decimal digits. The seed is a text because a number in JavaScript
-        /// would not be exact.
+        /// Seed as text: a whole number below 2^64 in decimal digits. A number in JavaScript would not be exact.
         seed: String,
         /// Offset of the segment's first byte in the byte stream.
         offset: u64,
@@ -67,8 +66,8 @@ pub struct Begin {
     pub line: String,
     /// Seed, in the same form as in [`Request::Story`].
     pub seed: String,
-    /// Variant under which the outcome ([`Request::Intervals`]) and the samples ([`Request::Charts`]) are stored.
-    /// `None` stores neither.
+    /// Number of the variant (from 0) for which the outcome ([`Request::Intervals`]) and the samples
+    /// ([`Request::Charts`]) are stored. `None` stores neither.
     #[serde(default)]
     pub variant: Option<usize>,
     /// Whether flows and queues are sampled over time.
@@ -82,7 +81,7 @@ pub struct Begin {
     pub hops: Option<TimeWindow>,
 }
 
-/// Part of a run: all events that start within a time range.
+/// Part of a run: a time range, and a limit of the number of events.
 #[derive(Deserialize, Clone, Copy, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct TimeWindow {

@@ -14,7 +14,7 @@ impl RequestError {
         RequestError::Request(message)
     }
 
-    /// Returns the same message as on the command line. The position is in the units of a browser (UTF-16).
+    /// Returns the error as JSON, with the message of the command line. Positions count UTF-16 units, like browsers.
     pub(crate) fn to_json(&self) -> Value {
         match self {
             RequestError::Request(message) => json!({ "message": message }),

@@ -44,7 +44,6 @@ impl SlicedRun {
         self.running.now().as_secs()
     }
 
-    /// Returns the variant under which the outcome is stored.
     pub(crate) fn variant(&self) -> Option<usize> {
         self.variant
     }

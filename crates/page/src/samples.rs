@@ -7,7 +7,7 @@ use lasthop_sim::{FlowSample, Samples};
 const MAX_FLOWS: usize = 8;
 
 /// Adds the columns of the samples. Each of the first eight flows has columns if the flow has samples. Each link
-/// direction has one column. The column of a direction without samples is empty.
+/// direction has one column, which is empty if the link direction has no samples.
 pub(crate) fn push(scenario: &Scenario, samples: &Samples, columns: &mut Columns) {
     let mut flows: Vec<Vec<&FlowSample>> = vec![Vec::new(); scenario.flows.len().min(MAX_FLOWS)];
     for sample in &samples.flows {

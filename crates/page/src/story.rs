@@ -46,8 +46,8 @@ struct SegmentHistory {
     high: u64,
     acked: u64,
     is_acked: bool,
-    /// Current number of transmissions on each pipe (direction of a link). A channel that drops scripted packets counts
-    /// transmissions in the same way.
+    /// Number of transmissions so far on each pipe (one direction of a link). The channel `scripted`, which drops given
+    /// transmissions, counts in the same way.
     transmissions: BTreeMap<u32, u64>,
     lines: Vec<Value>,
 }
@@ -76,7 +76,7 @@ impl SegmentHistory {
         (segment.len > 0 && (start..end).contains(&self.target)).then_some((start, segment.len))
     }
 
-    /// Handles an ACK. Records the first ACK that covers the byte at `target`.
+    /// Records the first ACK that covers the byte at `target`.
     fn acknowledged(&mut self, pipe: PipeId, packet: &Packet, at: Time) {
         let (Some(first), Body::Tcp(segment)) = (self.first, &packet.body) else { return };
         if packet.flow != self.flow || packet.forward || self.is_acked {
@@ -90,8 +90,8 @@ impl SegmentHistory {
         }
     }
 
-    /// Returns the number of this transmission on the pipe, from 0. Returns `None` if the packet is not transmitted, or
-    /// if its fate is undecided.
+    /// Returns the number of this transmission on the pipe, from 0. Returns `None` if the packet was dropped before its
+    /// transmission, or if its fate is undecided.
     fn transmission_number(&mut self, pipe: PipeId, fate: Fate) -> Option<u64> {
         let is_sent = match fate {
             Fate::Arrives(_) => true,

@@ -1,4 +1,4 @@
-//! Tests of the lab page's requests to the simulator and of the answers, without a browser.
+//! Tests of the answers to the lab page's requests, without a browser.
 
 use lasthop_page::Lab;
 use lasthop_page::answer::{NamedColumns as Columns, decode};
@@ -77,8 +77,7 @@ fn losses_are_where_the_scenario_puts_them_and_have_a_story() {
         ask(&mut lab, json!({ "ask": "story", "line": "drop-patterns", "seed": "1", "offset": 24 * 960 }));
     let what: Vec<&str> =
         story["lines"].as_array().expect("lines").iter().filter_map(|line| line["what"].as_str()).collect();
-    // The segment is sent, lost at the bottleneck, and retransmitted. The retransmission is delivered over both links
-    // and acknowledged.
+    // The segment is sent, lost at the bottleneck, and retransmitted. The retransmission crosses both links.
     let of = |word: &str| what.iter().filter(|one| **one == word).count();
     assert_eq!(
         (of("joins"), of("arrives"), of("lost"), of("again"), of("acked")),
@@ -98,7 +97,7 @@ fn a_window_gives_its_part_and_says_where_it_stops() {
     let sent = column(&columns, "data.sent_s");
     assert!(!sent.is_empty() && sent.iter().all(|at| (1.0..=2.0).contains(at)), "{sent:?}");
     assert_eq!(header["segments_to_s"], json!(2.0));
-    // The path has only one link, so that each data segment has one passage. All remaining passages are those of ACKs.
+    // The path has only one link, so that each data segment crosses a link once. All other passages are those of ACKs.
     let data = column(&columns, "hop.data").iter().filter(|is| **is == 1.0).count();
     assert_eq!(data, sent.len());
     let (header, columns) = run(&mut lab, begin(1.0, 2.0, 50), usize::MAX);
@@ -148,14 +147,14 @@ fn files_come_from_the_page() {
         drawn["links"][0]["down"]["rate"].as_str().is_some_and(|rate| rate.starts_with("1.2")),
         "{drawn}"
     );
-    // The page provides a scenario as a file. Keys after the file's name change the scenario.
+    // The page provides a scenario as a file. Keys after the file's name change values of the scenario.
     let toml = std::fs::read_to_string("../../scenarios/lte.toml").expect("a scenario");
     ask(&mut lab, json!({ "ask": "file", "name": "lab.toml", "text": toml }));
     let (show, _) = ask(&mut lab, json!({ "ask": "show", "line": "lab.toml,duration=3s" }));
     assert!(show["toml"].as_str().is_some_and(|text| text.contains("duration = \"3 s\"")), "{show}");
 }
 
-/// Positions are counted in the units of browsers (UTF-16). An emoji has two such units.
+/// Positions count UTF-16 units, like browsers. An emoji has two such units.
 #[test]
 fn what_is_wrong_has_a_place() {
     let mut lab = Lab::new();

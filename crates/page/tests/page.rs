@@ -1,5 +1,4 @@
-//! Tests that the page in the repository matches its parts. The tests of the crate `lasthop` run the page's engine in a
-//! browser.
+//! Tests that the page in the repository matches its parts. Tests of the crate `lasthop` run the page in a browser.
 
 #[path = "../examples/page/assemble.rs"]
 mod assemble;
@@ -9,8 +8,8 @@ const PAGE: &str = include_str!("../../cli/lab.html");
 /// Largest accepted size of the page, bytes. Users send the page by mail and open it on telephones.
 const MAX_BYTES: usize = 775_000;
 
-/// The test takes the engine from the page and rebuilds everything else. The engine is not rebuilt, because compilers
-/// produce different bytes.
+/// The test keeps the engine of the page and rebuilds everything else. The engine is not rebuilt, because different
+/// compilers produce different bytes.
 #[test]
 fn the_page_is_what_its_parts_make() {
     assert!(
@@ -22,7 +21,7 @@ fn the_page_is_what_its_parts_make() {
 
 #[test]
 fn an_engine_is_packed_so_that_a_page_can_hold_it() {
-    // In base 85, 4294967295 has the digits 82, 23, 54, 12, 0. The letter of digit 25 would be `<`.
+    // 4294967295 has the digits 82, 23, 54, 12, 0 in base 85. Digit 25 would be `<`, which `!` replaces.
     assert_eq!(assemble::letters(&[255; 4]), "4:u:Y/#");
     assert_eq!(assemble::letters(&[0, 0, 0, 25, 1]), format!("5:####!{}", letter_of(0x0100_0000)));
     let packed = assemble::packed(&[7; 3000]).expect("writing to memory cannot fail");

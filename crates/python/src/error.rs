@@ -1,5 +1,5 @@
-//! `lasthop.Error`, with a message, the position in the scenario, and help. The error's text looks like the command's
-//! error messages.
+//! Conversion of errors to the Python exception `lasthop.Error`. The exception has a message, the position in the
+//! scenario, and help. Its text looks like an error message of the command `lasthop`.
 
 use lasthop_scenario::{PlainProblem, Problem};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
@@ -43,7 +43,7 @@ fn to_py_err(
     }
 }
 
-/// Renders a problem as the command prints it on a terminal without colours.
+/// Renders a problem like the command `lasthop` on a terminal without colours.
 fn rendered(problem: &dyn Diagnostic) -> String {
     let mut text = String::new();
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())

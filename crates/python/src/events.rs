@@ -1,4 +1,4 @@
-//! Table of every packet and event of a run. The columns are the fields of `lasthop run --trace`.
+//! Table of every packet and event of a run. The columns have the same names as the fields of `lasthop run --trace`.
 
 use crate::table::Columns;
 use lasthop_base::Time;
@@ -192,8 +192,8 @@ impl Events {
             "s_queue_packets" => {
                 to.counts(name, doc, rows().map(|row| row.queues.map(|(_, after)| i64::from(after))))
             }
-            // A field without an arm here gets no column. A test compares the columns with a trace, so it finds a
-            // missing column.
+            // A field without a match arm gets no column. A test compares the columns with a trace, and finds missing
+            // columns.
             _ => to,
         }
     }

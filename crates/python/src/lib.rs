@@ -1,5 +1,5 @@
-//! Extension module of the Python package `lasthop`: the parts that need the engine. The public API is in
-//! `python/lasthop`.
+//! Extension module of the Python package `lasthop`: all code that needs the engine. `python/lasthop` is the public
+//! API.
 
 mod error;
 mod events;

@@ -1,4 +1,4 @@
-//! Results of runs: all metrics of all repetitions, means, and observations of the first repetition.
+//! Results of runs: metrics of all repetitions, means, and samples and events of the first repetition.
 
 use crate::events::Events;
 use crate::table::{Columns, Table};
@@ -124,7 +124,7 @@ impl Runs {
     }
 }
 
-/// Variants of a scenario, paired by repetition.
+/// Results of several variants of a scenario, paired by repetition.
 #[pyclass(frozen, module = "lasthop._lasthop")]
 pub struct Comparison(pub Cases);
 
@@ -195,7 +195,7 @@ impl Comparison {
     }
 }
 
-/// Index of a case, number of the repetition (from 1), and outcome of the run of this case and repetition.
+/// Index of a case (combination of the varied values), number of the repetition (from 1), and outcome of the run.
 type RunRow<'o> = (usize, usize, &'o Outcome);
 
 impl Comparison {
@@ -207,7 +207,7 @@ impl Comparison {
         places.map(|(case, run)| (case, run + 1, &self.0.outcomes[case][run])).collect()
     }
 
-    /// Returns one column per varied key. `times` returns the number of table rows that one run has.
+    /// Returns one column for each varied key. `times` returns the number of table rows of one run.
     fn varied(&self, rows: &[RunRow<'_>], times: impl Fn(usize, &Outcome) -> usize) -> Columns {
         self.0.paths.iter().enumerate().fold(Columns::default(), |columns, (key, path)| {
             let values = rows.iter().flat_map(|(case, _, outcome)| {
@@ -332,7 +332,7 @@ fn link_columns(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
     })
 }
 
-/// Finds the events among the observers of a run.
+/// Returns the observer of type [`Events`] among the observers of a run.
 pub fn events_of(observers: Vec<Box<dyn lasthop_engine::Observer>>) -> Option<Events> {
     let mut found =
         observers.into_iter().filter_map(|observer| (observer as Box<dyn Any>).downcast::<Events>().ok());

@@ -1,4 +1,4 @@
-//! Scenarios, changes to scenarios, and the errors found in scenarios or changes.
+//! Scenarios in Python, and changes of their values.
 
 use crate::error::{bad_input, of_problem};
 use crate::strategy;
@@ -17,9 +17,9 @@ pub struct Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// `source` is a ready path's name, a file or a one-line scenario. If `name` is given, `source` is the text of a
-    /// document. `changes` are changes of single values. `strategies` are additional mechanisms: seam, name, and the
-    /// object that is copied for each use.
+    /// `source` is the name of a ready path, a file, or a one-line scenario. If `name` is given, `source` is the text
+    /// of a TOML document with this name. `changes` are pairs of a key and its new value. `strategies` are mechanisms
+    /// in Python: kind of mechanism (seam), name, and the object, which is copied for each use.
     #[new]
     #[pyo3(signature = (source, name=None, changes=Vec::new(), strategies=Vec::new()))]
     fn new(
@@ -77,7 +77,7 @@ impl Scenario {
         self.checked.seed
     }
 
-    /// Whether nothing is random, so that one run is enough.
+    /// Whether the scenario has no randomness, so that one run is enough.
     #[getter]
     fn is_deterministic(&self) -> bool {
         lasthop_sim::is_deterministic(&self.checked)

@@ -1,6 +1,6 @@
-//! A sweep in progress. Either threads of this machine perform the runs (`work`), or the caller distributes the runs.
-//! In the second case, `orders` lists runs, `run_orders` performs runs in any process, and `store_results` stores the
-//! results.
+//! A sweep in progress. Either `work` performs the runs on threads of this machine, or the caller distributes the runs.
+//! A caller that distributes the runs gets runs from `orders`, performs them with `run_orders` in any process, and
+//! stores the results with `store_results`.
 
 use crate::error::{bad_input, of_problem};
 use crate::scenario::{Scenario, checked_runs};
@@ -34,8 +34,9 @@ pub struct Sweep {
 
 #[pymethods]
 impl Sweep {
-    /// Begins or continues a sweep in this store: every combination of the values of `keys`, each run `runs` times, or
-    /// until the means of `metrics` have the precision `until`.
+    /// Begins or continues a sweep in this store: every combination of the values of `keys`, each with `runs` runs. If
+    /// `until` is given, a combination has as many runs as the means of `metrics` need for the relative precision
+    /// `until`, and at most `runs`.
     #[new]
     #[pyo3(signature = (scenario, keys, store, runs=None, until=None, metrics=Vec::new(), seed=None, shard=(1, 1)))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
@@ -109,7 +110,7 @@ impl Sweep {
         self.driver().as_ref().map_or(0, Driver::inexact)
     }
 
-    /// Performs all runs on threads of this machine; calls `on_progress` periodically. Ctrl-C interrupts.
+    /// Performs all runs on threads of this machine, and calls `on_progress` periodically. Ctrl-C interrupts the runs.
     #[pyo3(signature = (jobs=None, on_progress=None))]
     fn work(&self, py: Python<'_>, jobs: Option<i64>, on_progress: Option<Bound<'_, PyAny>>) -> PyResult<()> {
         let most = self.driver().as_ref().map_or(1, |it| it.left().max(1).try_into().unwrap_or(usize::MAX));
@@ -136,7 +137,8 @@ impl Sweep {
         }
     }
 
-    /// Up to `most` runs for `run_orders`: digest, scenario and seed of each. Empty if no run is available now.
+    /// Returns up to `most` runs for `run_orders`: digest, scenario and seed of each run. Returns an empty list if no
+    /// run is available now.
     fn orders(&self, most: usize) -> Vec<(String, String, u64)> {
         let mut driver = self.driver();
         let Some(driver) = driver.as_mut() else { return Vec::new() };
@@ -144,7 +146,7 @@ impl Sweep {
         jobs.map(|job| (job.digest, job.text.to_string(), job.seed)).collect()
     }
 
-    /// Stores the results that `run_orders` has returned. Returns the sum of the runs' durations, s.
+    /// Stores results of `run_orders`. Returns the sum of the durations of the runs, s.
     fn store_results(&self, py: Python<'_>, packed: &[u8]) -> PyResult<f64> {
         let rows = py.detach(|| batch::unpack(packed)).ok_or_else(|| {
             bad_input(
@@ -208,8 +210,8 @@ impl Sweep {
     }
 }
 
-/// Performs runs for a sweep in another process. Returns the bytes for `Sweep.store_results`. `strategies` are
-/// additional mechanisms: seam, name, and the object that is copied for each use.
+/// Performs runs for a sweep of another process. Returns the bytes for `Sweep.store_results`. `strategies` are
+/// mechanisms in Python: kind of mechanism (seam), name, and the object, which is copied for each use.
 #[pyfunction]
 #[pyo3(signature = (orders, strategies=Vec::new()))]
 pub fn run_orders(
@@ -233,8 +235,8 @@ pub fn run_orders(
     })
 }
 
-/// Performs runs with mechanisms in Python, one after another. If a hook raises an exception in a run, the result of
-/// the run is the exception instead of metrics.
+/// Performs runs with mechanisms in Python, one run after another. If a hook raises an exception, the result of the run
+/// is the exception instead of metrics.
 fn run_with_strategies(
     py: Python<'_>,
     orders: &[batch::RunRequest],
@@ -266,11 +268,11 @@ pub fn read_store(py: Python<'_>, store: PathBuf, sweep: Option<i64>) -> PyResul
     rows(py, &store, sweep)
 }
 
-/// Adds the runs of other stores. Returns for each store the number of new runs and the number of runs known before.
+/// Adds the runs of other stores. Returns two numbers for each store: new runs, and runs that were known before.
 #[pyfunction]
 pub fn merge_stores(py: Python<'_>, store: PathBuf, others: Vec<PathBuf>) -> PyResult<Vec<(u64, u64)>> {
     let merged = py.detach(|| {
-        // All stores must be readable, or else the target store is not created.
+        // Checks that all other stores are readable before the target store is created.
         others.iter().try_for_each(|other| StoreReader::open(other).map(drop))?;
         let mut store = Store::open(&store)?;
         let merged = others.iter().map(|other| store.merge(other).map(|it| (it.new, it.known)));
@@ -307,7 +309,7 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
         })
     };
     let read = read().map_err(failed)?;
-    // Repetitions have consecutive seeds, so a run has the same number in every combination.
+    // Repetitions have consecutive seeds. The number of a repetition is therefore the same in every combination.
     let first = read.iter().flat_map(|(_, runs)| runs).map(|run| run.seed).min().unwrap_or(0);
     let all: Vec<(&Combination, &StoredRun, &str, &SubjectMetrics)> = read
         .iter()

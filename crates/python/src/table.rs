@@ -46,9 +46,9 @@ impl Columns {
         self.add(name, doc, Arc::new(values.into_iter().collect::<StringArray>()))
     }
 
-    /// Adds a column with the values of a key as the user wrote them. If all values are numbers without a unit, the
-    /// column has numbers (integers if all are whole). Otherwise the column has text. If all texts are amounts of one
-    /// quantity, an additional column has the numbers in the base unit: `rate_bps` in addition to `rate`.
+    /// Adds a column with the values of a key, as the user wrote them. If all values are numbers without a unit, the
+    /// column has numbers (integers if all are whole); otherwise it has text. If all texts are amounts of one quantity,
+    /// an additional column has the amounts in the base unit: `rate_bps` in addition to `rate`.
     pub fn values(self, name: &str, doc: &str, values: &[&str]) -> Columns {
         if let Some(whole) = all(values, |value| value.trim().parse::<i64>().ok()) {
             return self.counts(name, doc, whole.into_iter().map(Some));

@@ -1,8 +1,8 @@
-//! Runs repetitions without holding Python's lock, interruptible by Ctrl-C.
+//! Execution of repetitions from Python. Ctrl-C interrupts the runs.
 //!
-//! Runs without Python objects use all cores. The calling thread waits for these runs without the lock, and checks for
-//! signals. Runs that call Python stay on the calling thread. At intervals, the calling thread handles signals and lets
-//! other threads run.
+//! Runs without Python objects use all cores. The calling thread waits for these runs without Python's global
+//! interpreter lock, and checks for signals. Runs that call Python stay on the calling thread. At intervals, the
+//! calling thread handles signals and lets other threads run.
 
 use crate::error::bad_input;
 use crate::events::Events;
@@ -25,12 +25,12 @@ use std::time::{Duration, Instant};
 pub const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Number of events between two checks of the stop flag. These events take 1 to 2 ms.
 const EVENTS_PER_STEP: usize = 4096;
-/// Number of events between two checks for signals in a run that calls Python, because such a run is slower.
+/// Number of events between two checks for signals in a run that calls Python. Such a run is slower than other runs.
 const EVENTS_PER_PYTHON_STEP: usize = 512;
 
-/// Interval at which runs that call Python release the lock. A thread that waits 5 ms for the lock requests a release
-/// (`sys.setswitchinterval`). A release hands the lock over only if a thread has requested a release. Intervals below 5
-/// ms would therefore starve other threads.
+/// Interval at which a run that calls Python releases Python's global interpreter lock. CPython hands the lock over
+/// only if another thread has requested it, and a thread requests the lock after waiting 5 ms
+/// (`sys.setswitchinterval`). Intervals below 5 ms would therefore starve other threads.
 const RELEASE_INTERVAL: Duration = Duration::from_millis(10);
 
 struct FinishedRun {
@@ -73,7 +73,7 @@ pub fn run(
     Ok(all)
 }
 
-/// Runs every combination of the values in paired runs: with the same seed, all combinations have the same losses.
+/// Runs every combination of the values. With the same seed, all combinations have the same losses (paired runs).
 #[pyfunction]
 #[pyo3(signature = (scenario, vary, runs=None, seed=None, jobs=None, metrics=Vec::new(), against=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
@@ -129,7 +129,7 @@ pub fn quantity(py: Python<'_>, name: &str) -> PyResult<Quantity> {
     })
 }
 
-/// Performs a run whose scenario has mechanisms in Python, on this thread.
+/// Performs a run on this thread. The scenario has mechanisms in Python.
 ///
 /// # Errors
 /// Fails with the first exception of a hook.
@@ -156,7 +156,7 @@ impl Repetition {
         Observation { observers, probes: self.samples, link_delays: true }
     }
 
-    /// Returns the outcome. The error describes a run whose virtual time does not advance.
+    /// Ends the run and returns its results. Returns an error if the virtual time of the run did not advance.
     fn finish(running: SteppedRun<'_>) -> Result<FinishedRun, Stuck> {
         let (mut outcome, samples, observers) = running.finish();
         match outcome.stuck.take() {
@@ -165,7 +165,7 @@ impl Repetition {
         }
     }
 
-    /// Performs the run, and checks `stop` at intervals. Returns `None` if `stop` has ended the run.
+    /// Performs the run, and checks `stop` at intervals. Returns `None` if the run was ended by `stop`.
     fn run_unless(&self, stop: &AtomicBool) -> Option<Result<FinishedRun, Stuck>> {
         let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());
         while running.advance(EVENTS_PER_STEP) {
@@ -176,7 +176,7 @@ impl Repetition {
         Some(Repetition::finish(running))
     }
 
-    /// Performs the run on this thread. The error is the first exception of a hook.
+    /// Performs the run on this thread. Returns the first exception of a hook as an error.
     fn run_on_this_thread(&self, py: Python<'_>) -> PyResult<FinishedRun> {
         strategy::begin();
         let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());

@@ -1,6 +1,6 @@
-//! A hash of a crate's sources. The hashes of all engine crates name the engine, so that a store never mixes runs of
-//! different engines. Each crate hashes its own files: the name is the same in the repository, in a package and among
-//! vendored crates.
+//! Hash of a crate's sources. The hashes of all crates of the simulator identify its version, so that a store never
+//! mixes runs of different versions. Each crate hashes its own files, so that the hash is the same in the repository,
+//! in a package, and in a folder of vendored crates.
 
 use proc_macro::{Literal, TokenStream, TokenTree};
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::{env, fs};
 
 /// Expands to a string of 16 hexadecimal digits: a hash of all files in the folder `src` of the calling crate.
 ///
-/// The compiler expands macros in each compilation. Therefore the hash belongs to the compiled sources.
+/// The compiler expands the macro in each compilation, so that the hash belongs to the compiled sources.
 ///
 /// # Errors
 /// Compilation fails if the folder is absent, empty or cannot be read.
@@ -61,7 +61,7 @@ impl Default for Fnv {
 }
 
 impl Fnv {
-    /// Adds a part and an end mark. Carriage returns are left out, so that line ends do not matter.
+    /// Adds bytes and a terminating zero byte. Leaves out carriage returns, so that line ends have no effect.
     fn add(&mut self, bytes: &[u8]) {
         for byte in bytes.iter().filter(|byte| **byte != b'\r').chain(&[0]) {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
@@ -98,7 +98,8 @@ mod tests {
         assert_eq!(one.len(), 16);
     }
 
-    /// Known value of FNV-1a: the empty input and then one zero byte (the reference's test vector "\0").
+    /// The expected value is the hash of one zero byte (reference's test vector "\0"), because `add` appends a zero
+    /// byte to the empty input.
     #[test]
     fn the_hash_is_fnv_1a() {
         let mut hash = Fnv::default();

@@ -1,10 +1,9 @@
-//! Change of a mean in per cent relative to a second mean. The change is the ratio of the means minus 1, with Fieller's
-//! interval.
+//! Change of a mean in per cent relative to a second mean: the ratio of the means minus 1, with Fieller's interval.
 //!
 //! A mean of ratios is biased upwards if the base varies, and a single small base can dominate that mean. Fieller's
 //! interval (J. R. Stat. Soc. B 16(2), 1954) includes each ratio for which Student's t does not separate the paired
-//! differences `one - ratio * other` from zero. This asymmetric interval is valid even for a highly variable base. The
-//! interval of the delta method is not.
+//! differences `one - ratio * other` from zero. The interval is asymmetric, and remains valid for a highly variable
+//! base. The interval of the delta method is not valid for such a base.
 
 use crate::mean::quantile;
 
@@ -21,8 +20,8 @@ pub struct PercentChange {
 }
 
 impl PercentChange {
-    /// Returns the change from `others` to `ones`, which are paired. Returns `None` if no pair is given, or if the mean
-    /// of `others` is not positive.
+    /// Returns the change from the mean of `others` to the mean of `ones`. The values are paired. Returns `None` if no
+    /// pair is given, or if the mean of `others` is not positive.
     pub fn of(ones: &[f64], others: &[f64]) -> Option<PercentChange> {
         let runs = ones.len();
         if runs == 0 || others.len() != runs {
@@ -45,7 +44,7 @@ impl PercentChange {
         let (of_ones, of_others, both) = (sum(&|y, _| y * y), sum(&|_, x| x * x), sum(&|y, x| y * x));
         let left = of_ones - 2.0 * ratio * both + ratio * ratio * of_others;
         if left <= 1e-24 * one * one {
-            // Apart from rounding errors, every pair has the same ratio.
+            // Every pair has the same ratio, apart from rounding errors.
             return Some(PercentChange { ci95: Some([change.percent; 2]), ..change });
         }
         // The interval contains the ratios r for which (one - r other)^2 <= t^2 (variance of the mean of this

@@ -1,7 +1,7 @@
 //! Statistics of repetitions: means with intervals, and changes of a mean relative to a second mean.
 //!
-//! * [`mean`]: a mean with Student's 95 % interval, and the linearised ratio of two means.
-//! * [`change`]: a ratio of means with Fieller's interval.
+//! * [`mean`]: a mean with Student's 95 % interval, and the ratio of two means by the delta method.
+//! * [`change`]: change of a mean relative to a second mean, with Fieller's interval.
 //!
 //! The crate uses neither threads nor files, so that it can also run in web pages.
 

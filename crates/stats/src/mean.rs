@@ -30,7 +30,7 @@ impl Estimate {
         Some(Estimate { mean, ci95: half.is_finite().then_some([mean - half, mean + half]), runs })
     }
 
-    /// Limits the interval to the bounds of the quantity.
+    /// Limits the interval to the possible values of the quantity, such as 0 to 1 for a share.
     pub fn within(self, bounds: Option<[f64; 2]>) -> Estimate {
         let [least, most] = bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
         Estimate { ci95: self.ci95.map(|[low, high]| [low.max(least), high.min(most)]), ..self }
@@ -47,8 +47,8 @@ impl Estimate {
     }
 }
 
-/// Linearised ratio of paired means (delta method). For a highly variable base, use [`crate::change::PercentChange`]
-/// instead.
+/// Linearised ratio of paired means (delta method). If the base is highly variable, use
+/// [`crate::change::PercentChange`] instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioOfMeans {
     ratio: f64,
@@ -65,8 +65,8 @@ impl RatioOfMeans {
         is_defined.then(|| RatioOfMeans { ratio: mean(ones) / base, base })
     }
 
-    /// Returns the contribution of one pair to the change, %. The mean of the contributions over all pairs is the
-    /// change, 100 (ratio - 1). The standard error of this mean is the standard error of the change.
+    /// Returns the contribution of one pair to the change, %. The mean of the contributions of all pairs is the change,
+    /// 100 (ratio - 1), and the standard error of this mean is the standard error of the change.
     pub fn change(&self, one: f64, other: f64) -> f64 {
         100.0 * (self.ratio + (one - self.ratio * other) / self.base - 1.0)
     }
@@ -93,8 +93,7 @@ mod tests {
 
     #[test]
     fn quantiles_match_the_tables() {
-        // The expected values of t(0.975) for 1, 4, 9 and 29 degrees of freedom are in any table of Student's t
-        // (Student 1908).
+        // The expected values are t(0.975) for 1, 4, 9 and 29 degrees of freedom, from any table of Student's t.
         for (freedom, table) in [(1, 12.706), (4, 2.776), (9, 2.262), (29, 2.045)] {
             assert!((quantile(freedom) - table).abs() < 5e-4, "{freedom}");
         }
@@ -129,7 +128,7 @@ mod tests {
     fn an_interval_ends_where_its_quantity_does() {
         let of = |values: &[f64], bounds| Estimate::of(values).unwrap().within(bounds);
         assert_eq!(of(&[0.8, 1.0, 0.9], Some([0.0, 1.0])).ci95.unwrap()[1], 1.0);
-        // The half width of an interval from two values is 12.7 standard errors (Student's t).
+        // For two values, the half width of the interval is 12.7 standard errors (Student's t).
         let counts = of(&[0.0, 2.0], Some([0.0, f64::INFINITY]));
         assert!(counts.ci95.is_some_and(|[low, high]| low == 0.0 && high > 13.0), "{counts:?}");
         assert!(of(&[0.0, 2.0], None).ci95.unwrap()[0] < -11.0);

@@ -1,8 +1,7 @@
-//! Encoding of the results of runs that other processes execute.
+//! Byte encoding of the results of runs, which worker processes return.
 //!
 //! A batch consists of the length of a JSON text (four bytes, little-endian), the JSON text, and numbers of eight bytes
-//! each (IEEE 754, little-endian). The JSON text names the numbers. Runs with the same names share one description in
-//! the text.
+//! each (IEEE 754, little-endian). The JSON text lists the names of the numbers, once for all runs with the same names.
 
 use crate::digest::{Digests, ENGINE};
 use crate::row::{self, RunRow, Subject, SubjectMetrics};
@@ -12,12 +11,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Request of a run: the digest of the run's point, the scenario as text, and the seed. A point is one combination of
-/// values.
+/// Request of a run: the digest of the scenario, the scenario as text, and the seed.
 pub type RunRequest = (String, String, u64);
 
-/// Cache of the scenarios that a process has parsed. The cache helps because a worker executes many runs of the same
-/// points.
+/// Cache of parsed scenarios. A worker process executes many runs of the same scenario.
 #[derive(Default)]
 pub struct ScenarioCache(Mutex<BTreeMap<String, Arc<Scenario>>>);
 
@@ -29,10 +26,10 @@ impl ScenarioCache {
         ScenarioCache(Mutex::new(BTreeMap::new()))
     }
 
-    /// Returns the scenario with this digest and text. `catalogue` contains the mechanisms of the scenario.
+    /// Returns the scenario that `text` describes. `catalogue` has the mechanisms that the text may name.
     ///
     /// # Errors
-    /// Fails if the text is invalid, or if the text's scenario does not have this digest in this engine.
+    /// Fails if `text` is invalid, or if this engine (simulator version) computes a digest other than `digest`.
     pub fn scenario(&self, digest: &str, text: &str, catalogue: &Catalogue) -> Result<Arc<Scenario>, String> {
         let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(scenario) = cache().get(digest) {
@@ -52,7 +49,7 @@ impl ScenarioCache {
 ///
 /// # Errors
 /// Fails if the results could differ from the results of the requesting process. The cause may be a different engine
-/// (simulator version), or a recording with the same name but different contents.
+/// (simulator version), or a link recording with the same name but different contents.
 pub fn run(requests: &[RunRequest], cache: &ScenarioCache) -> Result<Vec<RunRow>, String> {
     let catalogue = Catalogue::default();
     let one = |(digest, text, seed): &RunRequest| -> Result<RunRow, String> {
@@ -99,7 +96,7 @@ pub fn pack(rows: &[RunRow]) -> Vec<u8> {
     [&length.to_le_bytes()[..], text.as_bytes(), &numbers].concat()
 }
 
-/// Whether two runs have the same subjects and the same names of numbers.
+/// Whether the numbers of two runs have the same names and describe the same flows and links.
 fn has_same_names(one: &[SubjectMetrics], other: &[SubjectMetrics]) -> bool {
     let has_same_numbers = |(one, other): (&SubjectMetrics, &SubjectMetrics)| {
         one.subject == other.subject

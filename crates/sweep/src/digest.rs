@@ -1,4 +1,4 @@
-//! Digests, which are keys that identify the runs of a scenario.
+//! Digests: hashes that identify a scenario. The store finds the runs of a scenario by its digest.
 
 use lasthop_lab::digest::key;
 use lasthop_scenario::Scenario;
@@ -16,11 +16,11 @@ pub struct Digests(Written);
 
 impl Digests {
     /// Returns the digest of a scenario's runs. The digest covers this engine and the whole checked scenario, including
-    /// recorded links. The digest does not cover title, source, seed, number of runs and sample interval. A mechanism
-    /// that the calling program added is represented by its name and its values.
+    /// recorded links. The digest does not cover title, source, seed, number of runs and sample interval. If the
+    /// calling program added a mechanism, the digest covers the mechanism's name and parameters, but not its code.
     ///
     /// The standard library's `Hash` serialises the values. A different compiler or byte order may therefore give
-    /// different digests; the runs are then repeated. Two different scenarios never have the same input to the digest.
+    /// different digests; the runs are then repeated. Two different scenarios never have the same hash input.
     pub fn of(&mut self, scenario: &Scenario) -> String {
         let Scenario {
             title: _,
@@ -44,8 +44,7 @@ impl Digests {
     }
 }
 
-/// Hasher that records its input. Different values are recorded as different bytes. Small numbers are recorded in few
-/// bytes.
+/// `Hasher` that stores its input instead of hashing it. Different values give different bytes.
 #[derive(Debug, Default)]
 struct Written(Vec<u8>);
 
@@ -71,12 +70,12 @@ impl Hasher for Written {
         self.write_u64(number as u64);
     }
 
-    /// Records a discriminant of an enum.
+    /// Stores the discriminant of an enum variant.
     fn write_isize(&mut self, number: isize) {
         self.write_u64(number as u64);
     }
 
-    /// Returns 0. The recorded bytes are the result instead.
+    /// Returns 0, because the caller reads the stored bytes instead.
     fn finish(&self) -> u64 {
         0
     }

@@ -1,8 +1,9 @@
 //! Driver of a sweep: chooses the order of the runs and stores their results.
 //!
-//! `poll_job` returns runs to execute until the sweep needs no further run. `handle_row` accepts the results in any
-//! order. Runs that the store already contains are not returned. The first runs of all points precede the second runs
-//! of all points, and so on. Every point uses the same seeds.
+//! A point is one combination of values. [`Driver::poll_job`] returns the next run to execute, until the sweep is
+//! complete. Runs that the store already contains are skipped. [`Driver::handle_row`] accepts results in any order. All
+//! points are simulated with the first seed before any point is simulated with the second seed. Every point uses the
+//! same seeds.
 
 use crate::grid::Grid;
 use crate::row::RunRow;
@@ -51,8 +52,7 @@ impl RunCount {
     }
 }
 
-/// A shard: part `number` of the `of` parts of a sweep. The parts are simulated separately, for example on different
-/// machines.
+/// A shard: part `number` of the `of` parts of a sweep. Different machines may simulate the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Number of this part, counted from 1.
@@ -62,7 +62,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The only part of a sweep that is not divided.
+    /// The whole sweep as a single part.
     pub const WHOLE: Shard = Shard { number: 1, of: 1 };
 
     fn has(self, index: u64) -> bool {
@@ -88,8 +88,8 @@ struct PointState {
     digest: String,
     scenario: Arc<Scenario>,
     text: Arc<str>,
-    /// Values of the quantities that the stopping rule uses. The key is the number of the run, from 0. The list of
-    /// values is empty for a failed run. Without a stopping rule, the lists of all runs are empty.
+    /// Values that the stopping rule checks, by the number of the run (from 0). The list of values is empty for a
+    /// failed run, and for all runs if the sweep has no stopping rule.
     done: BTreeMap<u32, Vec<Option<f64>>>,
     /// Number of runs that are currently wanted. The stopping rule may raise this number.
     wanted: u32,
@@ -107,8 +107,8 @@ pub struct Driver {
     points: Vec<PointState>,
     point_count: u64,
     index_by_digest: BTreeMap<String, usize>,
-    /// Next run of each point that may need more runs: number of the run, and index of the point. The smallest pair is
-    /// popped first.
+    /// Heap of pairs: number of a run, and index of a point. Each point that may need more runs has one pair, for its
+    /// next run. The smallest pair is popped first.
     next: BinaryHeap<Reverse<(u32, usize)>>,
     /// Results that are not committed.
     waiting: Vec<RunRow>,
@@ -197,9 +197,8 @@ impl Driver {
         None
     }
 
-    /// Accepts the result of a run. The result is committed within this call, or within a later call of this function
-    /// or of [`Driver::handle_time`]. The first call that is made at least 250 ms after the arrival of the result
-    /// commits the result at the latest.
+    /// Accepts the result of a run. If the oldest uncommitted result arrived at least 250 ms ago, commits all results.
+    /// If not, a later call of this function or of [`Driver::handle_time`] commits them.
     pub fn handle_row(&mut self, row: RunRow) -> Result<(), Error> {
         let Some(index) = self.index_by_digest.get(&row.digest).copied() else { return Ok(()) };
         let number = row.seed.wrapping_sub(self.seed);
@@ -225,7 +224,7 @@ impl Driver {
         self.handle_time()
     }
 
-    /// Commits the results that are not committed, if the oldest of these results arrived at least 250 ms ago.
+    /// Commits all results if the oldest uncommitted result arrived at least 250 ms ago.
     pub fn handle_time(&mut self) -> Result<(), Error> {
         match self.since {
             Some(since) if since.elapsed() >= COMMIT_INTERVAL => self.commit(),
@@ -233,7 +232,7 @@ impl Driver {
         }
     }
 
-    /// Commits all results that are not committed.
+    /// Commits all uncommitted results.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.store.commit(&self.waiting)?;
         self.waiting.clear();
@@ -289,15 +288,14 @@ impl Driver {
         Ok(self.store)
     }
 
-    /// Requests further runs of a point until this shard has a run to execute, or until the point has enough runs.
+    /// Requests more runs of a point until this shard has a run to execute, or until the point needs no more runs.
     fn request_runs(&mut self, index: usize) {
         while self.points[index].open == 0 {
             let point = &self.points[index];
             let (before, most) = (point.wanted, self.count.max_runs(&point.scenario));
             let wanted = match &self.count {
                 RunCount::Runs(runs) => *runs,
-                // A stopping rule needs all runs of a point in one shard. Points of other shards therefore get no runs
-                // here.
+                // A stopping rule needs all runs of a point in one shard. A point of a different shard gets no runs.
                 RunCount::Until(..) if !self.shard.has(index as u64) => 0,
                 RunCount::Until(precision, ..) => {
                     let enough = |values: &Vec<Option<f64>>| precision.is_reached(values);

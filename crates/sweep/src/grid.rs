@@ -1,4 +1,4 @@
-//! Points of a sweep.
+//! Points of a sweep. A point is one combination of values.
 
 use crate::digest::Digests;
 use lasthop_lab::compare::{Variation, drafts};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct Grid {
     /// Title of the scenario.
     pub title: String,
-    /// Paths of the keys that have several values.
+    /// Paths of the keys that have several values, such as `channel.loss`.
     pub paths: Vec<String>,
     /// Combinations of values. The values of the last key vary fastest.
     pub points: Vec<GridPoint>,
@@ -20,7 +20,7 @@ pub struct Grid {
 /// Point of a grid: one combination of values.
 #[derive(Clone, Debug)]
 pub struct GridPoint {
-    /// Value of each key in [`Grid::paths`].
+    /// Value of each key in [`Grid::paths`], in the same order.
     pub values: Vec<String>,
     /// Digest of the scenario (see [`Digests::of`]). Combinations that resolve to the same scenario have the same
     /// digest.
@@ -32,11 +32,11 @@ pub struct GridPoint {
 }
 
 impl Grid {
-    /// Returns every combination of the values. A key with only one value applies to all points and is not in the
-    /// grid's paths.
+    /// Returns every combination of the values. A key with one value applies to all points and is not in
+    /// [`Grid::paths`].
     ///
     /// # Errors
-    /// Fails with the problem of the first key or value that the scenario does not accept.
+    /// Fails if the scenario does not accept a key or a value.
     pub fn of(draft: &Draft, settings: &[Variation]) -> Result<Grid, Problem> {
         let is_varied: Vec<bool> = settings.iter().map(|setting| setting.values.len() > 1).collect();
         let varied = |values: Vec<String>| -> Vec<String> {
@@ -59,7 +59,7 @@ impl Grid {
         Ok(Grid { title, paths, points })
     }
 
-    /// Returns the digest of the grid. The digest covers the title, and the paths, values and points in their order.
+    /// Returns the digest of the grid. The digest covers the title, and the ordered lists of paths, values and points.
     pub fn digest(&self) -> String {
         let mut parts: Vec<&str> = vec![&self.title];
         parts.extend(self.paths.iter().map(String::as_str));

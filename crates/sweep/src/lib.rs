@@ -1,13 +1,12 @@
-//! Sweeps: simulation of every combination of some values with the same seeds. The results are stored in a crash-safe
-//! file.
+//! Sweeps: simulation of every combination of some values with the same seeds. A crash-safe file stores the results.
 //!
 //! * [`grid`]: points of a sweep.
 //! * [`digest`]: keys that identify the runs of a point.
-//! * [`rule`]: stopping rule, which adds runs until a precision is reached.
+//! * [`rule`]: stopping rule: adds runs until the means are precise enough.
 //! * [`row`]: one run and its results.
 //! * [`driver`]: order of the runs. The driver is the only writer of the store and has no threads.
-//! * [`thread_pool`]: simulation of runs on this machine. Other programs may execute runs elsewhere.
-//! * [`batch`]: byte encoding of the results of runs that other processes execute.
+//! * [`thread_pool`]: simulation of runs on this machine.
+//! * [`batch`]: byte encoding of the results of runs, which worker processes return.
 //! * [`store`]: the SQLite file, which has one writer, and merging of stores.
 //! * [`results`]: output of a store as a table, as JSON objects or as comma-separated values.
 //!

@@ -1,4 +1,4 @@
-//! One run with its numbers, in the form in which a worker returns the run.
+//! Result of one run, in the form in which a worker returns the result.
 
 use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_scenario::Scenario;
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-/// A run that has ended.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
     /// Digest of the point that the run belongs to, see [`crate::grid::GridPoint::digest`].
@@ -21,7 +21,7 @@ pub struct RunRow {
     pub outcome: Result<Vec<SubjectMetrics>, String>,
 }
 
-/// Object that numbers describe.
+/// Object that a list of numbers describes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A flow. The text is the name of the flow.
@@ -48,8 +48,7 @@ impl SubjectMetrics {
     }
 }
 
-/// Executes one run of a scenario. If the run panics or does not end, the result has an error message instead of
-/// numbers.
+/// Executes one run of a scenario. If the run panics or does not end, the row has an error message instead of numbers.
 pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> RunRow {
     let begun = Instant::now();
     let observation = || Observation { link_delays: true, ..Observation::default() };
@@ -89,8 +88,7 @@ pub fn subject_metrics(outcome: &Outcome) -> Vec<SubjectMetrics> {
 fn metrics(subject: Subject, numbers: impl Iterator<Item = (&'static str, Option<f64>)>) -> SubjectMetrics {
     let defined = numbers.filter_map(|(name, value)| {
         let value = value.filter(|value| value.is_finite())?;
-        // SQLite stores whole numbers as integers, which have no negative zero. The addition of 0.0 changes -0.0 to
-        // 0.0.
+        // SQLite stores whole numbers as integers, which have no negative zero. Adding 0.0 turns -0.0 into 0.0.
         Some((Cow::Borrowed(name), value + 0.0))
     });
     SubjectMetrics { subject, numbers: defined.collect() }
@@ -128,7 +126,7 @@ mod tests {
         let outcomes = [outcome];
         let objects = summary::objects(&outcomes, &[]).chain(links::objects(&outcomes));
         let mut numbers = 0;
-        // The run has no numbers of classes, because `results` computes these numbers from the flows.
+        // Numbers of classes are left out, because `results` computes these numbers from the flows.
         for object in objects.filter(|object| object.get("class").is_none()) {
             let subject = match (object["flow"].as_str(), object["link"].as_str()) {
                 (Some(flow), _) => Subject::Flow(flow.to_owned()),

@@ -1,10 +1,10 @@
 //! Stopping rule: a sequential procedure that adds runs until a relative precision is reached.
 //!
-//! Runs of a point are added until half of the 95 % confidence interval is at most γ / (1 + γ) of the mean. γ is the
-//! required relative error (Law, Simulation Modeling and Analysis, 5th ed. 2015, §9.4.1, after Law and Kelton). Chow
-//! and Robbins (Ann. Math. Stat. 36, 1965) prove the coverage in the limit of γ towards 0. The first check is after ten
-//! runs, as Law advises. The next check follows when the number of runs has grown by a tenth, and by at least ten. With
-//! more frequent checks, the rule would more often end too early by chance.
+//! Runs of a point (one combination of values) are added until the half-width of the 95 % confidence interval is at
+//! most γ / (1 + γ) of the mean. γ is the required relative error (Law, Simulation Modeling and Analysis, 5th ed. 2015,
+//! §9.4.1, after Law and Kelton). Chow and Robbins (Ann. Math. Stat. 36, 1965) prove the coverage in the limit of γ
+//! towards 0. The first check is after ten runs, as Law advises. The next check follows when the number of runs has
+//! grown by a tenth, and by at least ten. With more frequent checks, the rule would more often end too early by chance.
 
 use lasthop_lab::stats::Estimate;
 
@@ -32,14 +32,14 @@ impl Precision {
         if checked == 0 { FIRST_CHECK } else { checked.saturating_add((checked / 10).max(10)) }
     }
 
-    /// Whether the interval of these values is narrow enough. Also true if no run reports the metric. Such a metric
-    /// requests no further runs.
+    /// Whether the confidence interval of these values is narrow enough. Also returns true if no run reports the
+    /// metric, so that the metric requests no more runs.
     pub fn is_reached(&self, values: &[Option<f64>]) -> bool {
         self.is_reached_beside(values, values)
     }
 
-    /// Whether half of the interval of `values` is small enough relative to the mean of `of`. This check is for paired
-    /// differences, whose own mean may be zero.
+    /// Whether the half-width of the interval of `values` is small enough relative to the mean of `of`. This check is
+    /// for paired differences: their own mean may be zero.
     pub fn is_reached_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> bool {
         match estimate(values).zip(estimate(of)) {
             Some((estimate, of)) => {
@@ -49,8 +49,7 @@ impl Precision {
         }
     }
 
-    /// Returns the expected total number of runs until [`Precision::is_reached`] returns true, estimated from these
-    /// values.
+    /// Estimates the total number of runs until [`Precision::is_reached`] returns true, from these values.
     pub fn expected(&self, values: &[Option<f64>]) -> u32 {
         self.expected_beside(values, values)
     }
@@ -68,7 +67,6 @@ impl Precision {
         if runs.is_nan() { FIRST_CHECK } else { runs.min(f64::from(u32::MAX)) as u32 }
     }
 
-    /// Returns the largest allowed ratio of half of the interval to the mean.
     fn allowed(&self) -> f64 {
         self.relative / (1.0 + self.relative)
     }
@@ -85,19 +83,19 @@ mod tests {
 
     #[test]
     fn worked_by_hand() {
-        // The values are five times 95 and five times 105. With s = 5.270 and t(9) = 2.262, the half width is 3.770,
-        // which is 3.77 % of the mean. This is γ / (1 + γ) for γ = 3.92 %.
+        // The values are five times 95 and five times 105. With standard deviation 5.270 and t(9) = 2.262, the
+        // half-width is 3.770, which is 3.77 % of the mean. This is γ / (1 + γ) for γ = 3.92 %.
         let values: Vec<Option<f64>> =
             (0..10).map(|at| Some(if at % 2 == 0 { 95.0 } else { 105.0 })).collect();
         assert!(Precision::new(0.0393).unwrap().is_reached(&values));
         assert!(!Precision::new(0.0391).unwrap().is_reached(&values));
-        // Half of the relative error needs four times as many runs.
+        // Halving the relative error requires four times as many runs.
         let expected = |relative| Precision::new(relative).unwrap().expected(&values);
         assert_eq!(expected(0.0392), 9);
         assert!((39..=41).contains(&expected(0.0193)), "{}", expected(0.0193));
     }
 
-    /// Differences of -1 and 1 have the mean 0. Half of their interval is 0.754, which is 0.754 % of a mean of 100.
+    /// Differences of -1 and 1 have the mean 0. The half-width of their interval is 0.754: 0.754 % of a mean of 100.
     #[test]
     fn differences_are_measured_by_what_they_are_of() {
         let differences: Vec<Option<f64>> =
@@ -132,7 +130,7 @@ mod tests {
         }
     }
 
-    /// Draws a number from the standard normal distribution (method of Box and Muller).
+    /// Draws a number from the standard normal distribution (Box-Muller transform).
     fn normal(stream: &mut Stream) -> f64 {
         let radius = (-2.0 * (1.0 - stream.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * stream.uniform()).cos()
@@ -164,7 +162,7 @@ mod tests {
         [share(covered), share(near), runs as f64 / f64::from(draws)]
     }
 
-    /// For finite γ, the coverage of the rule is below 95 %, because Chow and Robbins prove only the limit
+    /// For γ above 0, the coverage may be below 95 %: Chow and Robbins prove only the limit of γ towards 0
     /// (measurements: Law, Kelton and Koenig, Commun. Stat. B 10, 1981). For 2,000 sequences, three standard errors are
     /// 1.5 percentage points.
     #[test]
@@ -177,8 +175,8 @@ mod tests {
             let [covered, near, runs] = coverage(relative, 2_000, mean, draw);
             assert!((covered - 0.95).abs() < 0.015, "{name}: {covered}");
             assert!(near > 0.95 - 0.015, "{name}: {near}");
-            // The lower bound is the number of runs for a known spread, (1.96 x spread / (γ / (1 + γ)))². The upper
-            // bound allows for one more check.
+            // `least` is the number of runs for a known relative spread: (1.96 x spread / (γ / (1 + γ)))². The number
+            // may be larger by 15 %, because successive checks are at least a tenth apart.
             assert!(runs > 0.95 * least && runs < 1.15 * least, "{name}: {runs} of {least}");
         }
     }

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Pool of threads. If the pool is dropped, each thread ends after its current run. Dropping does not wait for these
-/// runs.
+/// Pool of threads. If the pool is dropped, each thread ends after its current run; dropping does not wait.
 pub struct ThreadPool {
     jobs: Sender<RunJob>,
     rows: Receiver<RunRow>,
@@ -39,7 +38,7 @@ impl ThreadPool {
         Ok(ThreadPool { jobs, rows, threads: begun, running: 0 })
     }
 
-    /// Whether the pool accepts a further job. Each thread may have one running job and one queued job.
+    /// Whether the pool accepts another job. The pool accepts two jobs per thread: one to run, and one in the queue.
     pub fn has_room(&self) -> bool {
         self.running < 2 * self.threads
     }
@@ -56,7 +55,7 @@ impl ThreadPool {
         }
     }
 
-    /// Returns the next finished run. Waits for at most the time `wait`; then returns `None`.
+    /// Returns the next finished run. Returns `None` if no run finishes within the time `wait`.
     pub fn next_within(&mut self, wait: Duration) -> Option<RunRow> {
         match self.rows.recv_timeout(wait) {
             Ok(row) => {

@@ -1,5 +1,5 @@
-//! An ACK policy in a separate crate. At first, while the sender's window is small, the receiver acknowledges every
-//! segment; later it acknowledges every second segment (roughly Linux's quick ACKs).
+//! An ACK policy in a separate crate. The receiver acknowledges every segment at first, while the sender's window is
+//! small, and later every second segment (roughly Linux's quick ACKs).
 
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 use lasthop_scenario::{Catalogue, Problem};
@@ -38,7 +38,7 @@ impl AckPolicy for Quick {
     }
 }
 
-/// Number of ACKs that the receiver sends in a transfer of 100 segments.
+/// Returns the number of ACKs that the receiver sends in a transfer of 100 segments.
 pub fn acks(ack_policy: &str) -> Result<u64, Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.tcp.ack_policy.add(&QUICK);

@@ -1,5 +1,5 @@
-//! A congestion control in a separate crate: general AIMD. The window grows more slowly than Reno's and is reduced
-//! less, so it varies less.
+//! A congestion control in a separate crate: general AIMD. Its window grows more slowly than Reno's and is reduced
+//! less, so that the window varies less.
 //!
 //! A loss multiplies the window by β. Without losses the window grows by α segments per round trip. If α is
 //! 4 (1 - β²) / 3, the mean square of the window equals Reno's (α = 1, β = 1/2; Yang and Lam 2000, Eq. 7).
@@ -46,7 +46,7 @@ impl Gaimd {
         }
     }
 
-    /// Growth of the window, segments per round trip.
+    /// Returns the growth of the window, segments per round trip.
     fn adds(&self) -> f64 {
         4.0 / 3.0 * (1.0 - self.keeps * self.keeps)
     }
@@ -70,7 +70,7 @@ impl CongestionControl for Gaimd {
         Nature::FIXED
     }
 
-    /// Uses its own byte counting (RFC 3465), not the scenario's `ack_counting`.
+    /// Uses its own byte counting (RFC 3465) instead of the scenario's `ack_counting`.
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
         if ack.held || ack.phase == LossPhase::Recovery {
             return;
@@ -126,7 +126,7 @@ impl CongestionControl for Gaimd {
 
 impl RateHooks for Gaimd {}
 
-/// Mean goodput of five runs of 1 min with 0.2 % random loss, kbit/s.
+/// Returns the mean goodput of five runs of 1 min with 0.2 % random loss, kbit/s.
 pub fn goodput_kbps(congestion: &str) -> Result<f64, Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.tcp.congestion.add(&GAIMD);

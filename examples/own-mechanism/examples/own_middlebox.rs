@@ -1,5 +1,5 @@
-//! A middlebox in a separate crate: a base station that forwards only every second pure ACK. Routers that filter ACKs
-//! on the uplink drop ACKs, too (RFC 3449 §5.2.1), but consider the queue.
+//! A middlebox in a separate crate: a base station that forwards only every second pure ACK. Real routers that filter
+//! ACKs on the uplink drop an ACK only if a later ACK of the same connection is in the queue (RFC 3449 §5.2.1).
 
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_middlebox::{Build, Decision, Middlebox};
@@ -32,7 +32,7 @@ impl Middlebox for Thinned {
     fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Decision>) {
         let is_pure = |segment: &Segment| segment.len == 0 && segment.flags == Flags::ACK;
         let is_ack = !packet.forward && packet.segment().is_some_and(is_pure);
-        // Forwards the first ACK of each group and drops the others.
+        // Forwards the first of each `one_of` pure ACKs, and drops the other ACKs.
         let ends = is_ack && !self.seen.is_multiple_of(self.one_of);
         self.seen += u64::from(is_ack);
         out.push(if ends {
@@ -53,8 +53,8 @@ impl Middlebox for Thinned {
     }
 }
 
-/// Runs a transfer over the path of a paper. Returns the number of segments received, the number of ACKs sent by the
-/// receiver, and the number of ACKs lost.
+/// Runs a transfer over the path of the paper hasegawa. Returns three numbers: segments received, ACKs sent by the
+/// receiver, and ACKs lost.
 pub fn over(middlebox: &str) -> Result<(u64, u64, u64), Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.node.middlebox.add(&THINNED);
@@ -65,7 +65,7 @@ pub fn over(middlebox: &str) -> Result<(u64, u64, u64), Problem> {
     Ok((flow.destination.data_received, flow.destination.acks_sent, flow.account.lost_backward.total()))
 }
 
-/// Prints one line for a run without the middlebox and one for a run with it.
+/// Prints one line without the middlebox and one line with the middlebox.
 pub fn main() -> Result<(), Problem> {
     for middlebox in ["none", "thinned"] {
         let (data, acks, ended) = over(middlebox)?;

@@ -1,5 +1,5 @@
-//! A queue discipline in a separate crate: a full queue drops its first packet instead of the new one. The sender thus
-//! detects the full queue earlier, by up to one queueing delay (Lakshman, Neidhardt and Ott 1996).
+//! A queue discipline in a separate crate: if the queue is full, it drops its first packet instead of the new packet.
+//! The sender thus detects the drop earlier, by up to one queueing delay (Lakshman, Neidhardt and Ott 1996).
 
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_net::discipline::{Build, Discipline};

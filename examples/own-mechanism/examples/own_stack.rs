@@ -1,5 +1,5 @@
-//! A transport protocol in a separate crate, over Lasthop's links: a fixed window of numbered datagrams, an ACK for each
-//! datagram, and a retransmission after a fixed time. A scenario selects the protocol with `kind = "quic"` and
+//! A transport protocol in a separate crate, over Lasthop's links. It has a fixed window of numbered datagrams, an ACK
+//! for each datagram, and a retransmission after a fixed time. A scenario selects the protocol with `kind = "quic"` and
 //! `stack = "fixed_window"`.
 
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
@@ -41,13 +41,13 @@ pub const FIXED_WINDOW: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Header of a datagram, bytes: kind, number.
+/// Size of a datagram's header, bytes: 1 for the kind, and 8 for the number.
 const HEADER: usize = 9;
 const DATA: u8 = 0;
 const LAST: u8 = 1;
 const ACK: u8 = 2;
 
-/// One end of a connection: a sender and a receiver.
+/// One end of a connection, which has a sender and a receiver.
 #[derive(Default)]
 struct End {
     window: usize,
@@ -56,10 +56,10 @@ struct End {
     unsent: u64,
     is_finished: bool,
     next: u64,
-    /// Datagrams without an ACK by number: time of the last transmission, payload, kind.
+    /// Datagrams that are not acknowledged, by number: time of the last transmission, payload in bytes, kind.
     in_flight: BTreeMap<u64, (Time, usize, u8)>,
     acks: VecDeque<u64>,
-    /// Datagrams that arrived ahead of `expected`: payload, kind.
+    /// Datagrams that arrived ahead of `expected`, by number: payload in bytes, kind.
     early: BTreeMap<u64, (usize, u8)>,
     expected: u64,
     readable: u64,
@@ -148,8 +148,8 @@ impl Stack for End {
     }
 }
 
-/// Runs a transfer of 1 MB over a path that loses 1 % of the packets. Returns its time, s; `None` if the transfer is not
-/// complete after 1 min.
+/// Runs a transfer of 1 MB over a path that loses 1 % of the packets. Returns the completion time, s. Returns `None` if
+/// the transfer is not complete after 1 min.
 pub fn completed_s(settings: &[(&str, &str)]) -> Result<Option<f64>, Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.transport.stack.add(&FIXED_WINDOW);
@@ -161,7 +161,7 @@ pub fn completed_s(settings: &[(&str, &str)]) -> Result<Option<f64>, Problem> {
     Ok(outcome.flows[0].transfers().find(|transfer| transfer.is_complete).map(|transfer| transfer.took_s))
 }
 
-/// Prints one line for TCP and for two windows of the protocol.
+/// Prints one line for TCP, and one line for each of two windows of the protocol.
 pub fn main() -> Result<(), Problem> {
     let own = [("flow.bulk.kind", "quic"), ("stack", "fixed_window")];
     for settings in [vec![], own.to_vec(), [&own[..], &[("stack.window", "35")]].concat()] {

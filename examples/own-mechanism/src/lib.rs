@@ -1,6 +1,6 @@
 //! Mechanisms in a separate crate, without any change in Lasthop.
 //!
-//! Each example is one file with a mechanism and a program that compares it with Lasthop's own mechanisms.
+//! Each example is one file with a mechanism, and with a program that compares it with Lasthop's mechanisms.
 //!
 //! * `cargo run -p own-mechanism --example own_congestion`: a congestion control;
 //! * `cargo run -p own-mechanism --example own_queue`: a queue discipline;

@@ -1,5 +1,4 @@
-//! Tests that the examples run, and that a scenario can name the examples' mechanisms in the same way
-//! as Lasthop's own.
+//! Tests that the examples run, and that scenarios name their mechanisms in the same way as Lasthop's mechanisms.
 
 #[path = "../examples/own_ack_policy.rs"]
 mod own_ack_policy;
@@ -37,9 +36,9 @@ fn the_programs_run() {
     own_stack::main().expect("valid");
 }
 
-/// 1 MB are 684 datagrams of 1463 bytes. Without losses, a window of 20 of them takes one round trip of 42.4 ms: 40 ms of
-/// propagation, 1.2 ms on the link for a datagram, and 0.03 ms for an ACK. Losses add 0.5 s for each datagram at which the
-/// window waits.
+/// 1 MB is 684 datagrams of 1463 bytes. Without losses, each window of 20 datagrams takes one round trip of 41.2 ms:
+/// 40 ms of propagation, 1.2 ms of transmission for a datagram, and 0.03 ms for an ACK. Losses add up to 0.5 s for each
+/// lost datagram.
 #[test]
 fn a_stack_has_its_window() {
     let own = [("flow.bulk.kind", "quic"), ("stack", "fixed_window")];
@@ -54,8 +53,8 @@ fn a_stack_has_its_window() {
 
 /// Each ACK adds α / W to the window W, and each packet is lost with probability p. The mean square of W is therefore
 /// 2 α / (p (1 - β²)), which is 8 / (3 p) for both general AIMD and Reno. The square root of this value is an upper
-/// bound of the mean of W; the bound is closer if W varies less. The margin of 15 % covers this difference, slow start
-/// and the spread of five runs.
+/// bound of the mean of W. The less W varies, the closer is the mean to the bound. The margin of 15 % covers this
+/// difference, slow start and the spread of five runs.
 #[test]
 fn general_aimd_is_as_fast_as_its_rule_says() {
     let segments = (8.0_f64 / (3.0 * 0.002)).sqrt();
@@ -65,7 +64,7 @@ fn general_aimd_is_as_fast_as_its_rule_says() {
     assert!((0.85..1.0).contains(&gaimd) && reno < gaimd, "{gaimd} and {reno} of the bound");
 }
 
-/// Both queues drop one packet for each arrival at a full queue.
+/// Each arrival at a full queue causes one drop, at the front or at the tail. The goodput is therefore about the same.
 #[test]
 fn a_queue_loses_from_its_front() {
     let (lost, delivered) = own_queue::over(r#"{ kind = "drop_front", packets = 20 }"#).expect("valid");
@@ -74,7 +73,7 @@ fn a_queue_loses_from_its_front() {
     assert!(delivered as f64 > 0.9 * by_tail as f64, "{delivered} of {by_tail}");
 }
 
-/// The path loses only the ACKs that the middlebox drops. A FIN or a packet in flight at the end may add one packet.
+/// The path loses only the ACKs that the middlebox drops. The tolerance of two covers a FIN and a packet in flight.
 #[test]
 fn a_middlebox_takes_every_second_ack() {
     let (_, acks, ended) = own_middlebox::over("thinned").expect("valid");
@@ -82,8 +81,8 @@ fn a_middlebox_takes_every_second_ack() {
     assert_eq!(own_middlebox::over("none").expect("valid").2, 0);
 }
 
-/// A transfer has 100 segments. One policy acknowledges all of them; the other acknowledges each of the first 16
-/// segments, then every second segment.
+/// The transfer has 100 segments. `immediate` acknowledges every segment. `quick` acknowledges each of the first 16
+/// segments, and then every second segment.
 #[test]
 fn a_receiver_acknowledges_quickly_at_first() {
     let [all, quick] =
@@ -131,7 +130,7 @@ fn what_is_wrong_with_them_is_said_as_of_ours() {
     );
 }
 
-/// The description and the constructor of this mechanism are created at run time, as for a mechanism in Python.
+/// The mechanism's description and constructor are created at run time, as for mechanisms in Python.
 #[test]
 fn a_mechanism_may_be_made_at_run_time() {
     struct Every(u64);
@@ -148,11 +147,11 @@ fn a_mechanism_may_be_made_at_run_time() {
     let info: &'static Info = Box::leak(Box::new(Info { name, ..Info::PLAIN }));
     let every = 3;
     let build: Arc<ack_policy::Build> = Arc::new(move |_| Box::new(Every(every)));
-    // The mechanism can be used in a configuration without a catalogue.
+    // A configuration can contain the mechanism without a catalogue.
     let config =
         Config { ack_policy: Choice::with_constructor(info, Arc::clone(&build)), ..Config::default() };
     assert!(format!("{config:?}").contains("every_3"));
-    // It can also be used by its name in a scenario.
+    // A scenario can name the mechanism if a catalogue contains it.
     let mut catalogue = Catalogue::default();
     catalogue.tcp.ack_policy.add_with_constructor(info, build);
     let line = "rate=10Mbit/s,rtt=40ms,transfer=90000bytes,segment=1000bytes,ack_policy=every_3";

@@ -4,7 +4,7 @@
 
 For each path, prints the mean times until first contentful paint and until the load event, with 95 % intervals. Each
 run starts a new browser with an empty cache and has a different seed. If the machine is too busy for real time (exit
-status 3), the run is repeated. The program needs chromium, and for the picture matplotlib.
+status 3), the run is repeated. The program needs Chromium. `--picture` also needs matplotlib.
 """
 
 import argparse
@@ -24,12 +24,12 @@ CHROMIUM = os.environ.get("CHROMIUM", "chromium")
 PAGE = "http://{server}:8000/"
 INVALID = 3
 ATTEMPTS = 3
-# Quantiles of Student's t for 95 % intervals, by number of runs.
+# Quantiles of Student's t for 95 % intervals. The keys are numbers of runs.
 T = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
 
 
 def load(path, seed):
-    """Loads the page once; returns the times of first contentful paint and of the load event, s."""
+    """Loads the page once. Returns the times until first contentful paint and until the load event, s."""
     for _ in range(ATTEMPTS):
         with tempfile.TemporaryDirectory() as profile:
             os.chmod(profile, 0o777)
@@ -47,7 +47,7 @@ def load(path, seed):
 
 
 def interval(values):
-    """Returns the mean of the values and half the width of its 95 % interval."""
+    """Returns the mean of the values, and the half-width of its 95 % interval."""
     if len(values) < 2:
         return values[0], math.nan
     return statistics.mean(values), T[len(values)] * statistics.stdev(values) / math.sqrt(len(values))

@@ -1,7 +1,7 @@
-"""Serves a page of 68 requests and 2.4 MB on port 8000: HTML of 60 kB, 6 style sheets, 21 scripts, 40 pictures. The
-size is close to the median of web pages (HTTP Archive); the content is synthetic.
+"""Serves a page on port 8000: 68 requests and 2.4 MB. HTML of 60 kB, 6 style sheets, 21 scripts and 40 pictures have a
+total size close to the median of web pages (HTTP Archive). The content is synthetic.
 
-After loading, the page writes its load time, in ms since the start of the navigation, into its root element.
+After loading, the page writes its load time into its root element, in ms since the start of the navigation.
 """
 
 import random
@@ -32,7 +32,7 @@ def page():
 
 
 def picture(number):
-    """Returns a picture that cannot be compressed: a bitmap of random pixels."""
+    """Returns a bitmap of random pixels, which cannot be compressed."""
     pixels = random.Random(number).randbytes(3 * SIDE * SIDE)
     header = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 54 + len(pixels), 0, 0, 54, 40, SIDE, SIDE, 1, 24, 0, 0, 0, 0, 0, 0)
     return header + pixels
@@ -63,7 +63,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        """Ignores errors of connections that the browser closes when it ends."""
+        """Ignores errors of connections that the browser closes at its end."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""An application under test: fetches a file with a time limit.
+"""An application under test, which fetches a file with a time limit.
 
     python3 client.py URL SECONDS
 """

@@ -24,8 +24,8 @@ class Run:
 
 @pytest.fixture
 def behind(tmp_path):
-    """Returns a function `behind(path, command, server=…)` that runs a command behind a path. In the command,
-    `{server}` is replaced by the server's address."""
+    """Returns a function `behind(path, command, server=…)`, which runs a command behind a path. The function replaces
+    `{server}` in the command by the server's address."""
     if os.geteuid() != 0:
         pytest.skip("a path needs root: sudo pytest")
 

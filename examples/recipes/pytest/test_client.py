@@ -1,4 +1,4 @@
-"""Tests that the client fetches 1 MB on LTE within its limit of 2 s, and that it gives up in time on UMTS."""
+"""Tests that the client fetches 1 MB on LTE within its limit of 2 s, and that the client gives up in time on UMTS."""
 
 import sys
 from pathlib import Path

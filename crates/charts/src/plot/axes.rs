@@ -13,7 +13,7 @@ const ROOM: f64 = 0.04;
 /// Largest offset between two neighbouring series of a category, and largest width of all series together. The numbers
 /// are shares of the distance between categories.
 const BESIDE: (f64, f64) = (0.12, 0.7);
-/// Same limits as [`BESIDE`] for figures with bars.
+/// Limits like [`BESIDE`], for figures with bars.
 const BARS: (f64, f64) = (0.5, 0.8);
 /// Width of a bar, as a share of the offset between two series.
 const BAR: f64 = 0.9;
@@ -24,11 +24,10 @@ pub struct Axes {
     pub y: Scale,
     /// Width and height of the plot, in path units.
     pub size: (f64, f64),
-    /// Number of rounding steps in one path unit, for curves without markers.
+    /// Resolution of curves without markers: coordinates are rounded to 1 / `fine` path units.
     pub fine: u8,
     bounds: Option<[f64; 2]>,
-    /// Horizontal offset of each curve from the centre of a category. The list is empty if the x axis is not
-    /// categorical.
+    /// Horizontal offset of each curve from the centre of a category. Empty if the x axis is not categorical.
     shifts: Vec<f64>,
 }
 
@@ -52,15 +51,15 @@ impl Axes {
         self.x.has(point.x) && self.y.has(point.y)
     }
 
-    /// Returns the position of a point of this curve: the distances from the left and from the top, as shares of the
-    /// axes.
+    /// Returns the position of a point of the curve with index `curve`: the distances from the left and from the top of
+    /// the plot, as shares of the axes.
     pub fn place(&self, curve: usize, point: &Point) -> (f64, f64) {
         let shift = self.shifts.get(curve).copied().unwrap_or(0.0);
         (self.x.place(point.x + shift), 1.0 - self.y.place(point.y))
     }
 
-    /// Returns the ends of a point's interval: the distances of the ends from the top, as shares of the axis. The ends
-    /// are limited to the bounds of the quantity and of the axis.
+    /// Returns the ends of a point's interval: their distances from the top of the plot, as shares of the axis. The
+    /// ends are limited to the bounds of the quantity and of the axis.
     pub fn interval(&self, point: &Point) -> Option<(f64, f64)> {
         let [low, high] = bounded(interval(point)?, self.bounds);
         Some((1.0 - self.y.clipped(low), 1.0 - self.y.clipped(high)))
@@ -125,8 +124,8 @@ fn y_axis(figure: &Figure, shown: &[&Point], bounds: Option<[f64; 2]>) -> Option
     })
 }
 
-/// Returns offsets that place the series of a category side by side. A published series gets the offset of the Lasthop
-/// series whose name is part of the published name.
+/// Returns the horizontal offsets that place the series of a category side by side. A published series gets the offset
+/// of the Lasthop series whose name is part of the published name.
 fn shifts(figure: &Figure) -> Vec<f64> {
     if figure.x_categories.is_empty() {
         return Vec::new();
@@ -229,7 +228,8 @@ mod tests {
         let axes = Axes::of(&counts).unwrap();
         let [nothing, twenty, _] = &counts.curves[0].points[..] else { panic!("three points") };
         assert!(!axes.shows(nothing) && axes.shows(twenty));
-        // The drawn interval of a point that reaches 0 ends at the end of the axis, one decade below the lowest point.
+        // The interval of the point at 20 extends below 0. The drawn interval ends at the lower end of the axis, one
+        // decade below the lowest point.
         assert_eq!(axes.interval(twenty).map(|(low, _)| low), Some(1.0));
         assert!(axes.y.low > 1.5 && axes.y.low < 20.0, "{axes:?}");
         counts.curves[0].points.truncate(1);

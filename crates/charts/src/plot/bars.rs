@@ -34,7 +34,7 @@ mod tests {
     use crate::figure::{Curve, CurveKind};
     use crate::plot::looks::Looks;
 
-    /// The two values are close to each other. Without bars, the axis would therefore start above zero.
+    /// Without bars, the y axis would start above zero, because the two values are close to each other.
     #[test]
     fn bars_begin_at_zero_and_lie_side_by_side() {
         let curve = |name: &str| Curve {

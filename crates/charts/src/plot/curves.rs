@@ -1,4 +1,4 @@
-//! SVG of a figure's curves. Lines and intervals have units that stretch with the page. Markers have fixed sizes.
+//! SVG of a figure's curves. Lines and intervals stretch with the page. Markers have fixed sizes.
 
 use super::axes::{Axes, has_markers, interval};
 use super::looks::Look;
@@ -7,9 +7,9 @@ use super::thin::{LONGEST, SPANS, thinned};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use std::fmt::Write;
 
-/// Largest number of points of a dashed line. In a dashed line with more points, the gaps would hide points.
+/// Largest number of points of a dashed line. With more points, the gaps between the dashes would hide points.
 const DASHED: usize = 1000;
-/// Largest number of events that are drawn as markers. A larger number of events is drawn as round dots in one path.
+/// Largest number of events that are drawn as markers. More events are drawn as round dots in a single path.
 pub const FORMS: usize = 1000;
 
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub struct StyledCurve<'a> {
     pub row: Option<usize>,
 }
 
-/// Draws `parts` of `figure`. Bands are at the bottom, lines and error bars above the bands, and markers at the top.
+/// Draws curves of `figure`. Bands are at the bottom, lines and error bars above the bands, and markers at the top.
 /// Published curves are drawn after Lasthop's curves.
 pub fn drawn(figure: &Figure, axes: &Axes, parts: &[StyledCurve<'_>]) -> CurveSvg {
     let mut drawn = CurveSvg::default();
@@ -71,8 +71,7 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[StyledCurve<'_>]) -> CurveSv
     drawn
 }
 
-/// Returns the style sheet's class for the dashes of a curve's line. Lines with many points and lines in panels are
-/// solid.
+/// Returns the CSS class for the dashes of a curve's line. Lines with many points and lines in panels are solid.
 pub fn dash<'a>(figure: &Figure, curve: &Curve, look: &'a Look) -> &'a str {
     let is_dashed = curve.kind == CurveKind::Bound || (curve.points.len() <= DASHED && !figure.panels);
     if is_dashed { &look.dash } else { "d0" }
@@ -109,8 +108,8 @@ pub fn percent(share: f64) -> String {
 struct CurvePainter<'a> {
     axes: &'a Axes,
     index: usize,
-    /// Whether the points were thinned. If so, all points in a span of the x axis (about two pixels) are drawn at the
-    /// same x position.
+    /// Whether long series were thinned. If so, the x axis is divided into spans of about two pixels, and all points of
+    /// a span are drawn at the same x position.
     coarse: bool,
     marked: bool,
 }
@@ -170,8 +169,8 @@ impl CurvePainter<'_> {
         pen.data()
     }
 
-    /// Returns the outline of the band around consecutive points with intervals. The outline follows the upper ends,
-    /// and returns along the lower ends.
+    /// Returns the outline of the band around consecutive points with intervals: forward along the upper ends, and back
+    /// along the lower ends.
     fn band(&self, points: &[Point]) -> String {
         let mut pen = self.pen();
         let has = |point: &Point| self.axes.shows(point) && interval(point).is_some();

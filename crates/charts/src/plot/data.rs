@@ -1,25 +1,26 @@
-//! Points of a figure as CSV. The reader of the page can copy the CSV, and the tooltips of markers use it.
+//! Points of a figure as CSV. The reader can copy the CSV from the page, and tooltips of markers show its values.
 
 use super::axes::{Axes, interval};
 use super::escape::escaped;
 use super::looks::legend_name;
 use crate::figure::{Figure, Point};
 
-/// Largest number of points in the data. If a figure has more points, the data contain only every second, third, …
-/// point of each series.
+/// Largest number of points in the CSV. If a figure has more points, the CSV contains only every second, third, … point
+/// of each series.
 const MAX_POINTS: usize = 600;
 
 #[derive(Debug)]
 pub struct FigureData {
     csv: String,
-    /// Row of each curve's first marker in the data, from 0 after the header. `None` if some points are omitted.
+    /// Row of each curve's first marker in the CSV; the row after the header is row 0. `None` if the CSV omits some
+    /// points.
     pub rows: Vec<Option<usize>>,
     points: usize,
     every: usize,
 }
 
 impl FigureData {
-    /// Returns the data of `figure`. Points that `axes` cannot show are the last rows.
+    /// Returns the CSV of `figure`. The last rows are the points that `axes` cannot show.
     pub fn of(figure: &Figure, axes: Option<&Axes>) -> FigureData {
         let points: usize = figure.curves.iter().map(|curve| curve.points.len()).sum();
         let every = points.div_ceil(MAX_POINTS).max(1);
@@ -64,7 +65,7 @@ impl FigureData {
     }
 }
 
-/// Formats a number with five significant digits. The text is empty if the number is not finite.
+/// Formats a number with five significant digits. Returns an empty text if the number is not finite.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return String::new();

@@ -1,12 +1,12 @@
-//! Colour, marker and dashes of each series. A series has the same look in all pictures of a chapter.
+//! Colour, marker and dashes of each series. A series looks the same in all pictures of a report's chapter.
 
 use crate::figure::{Curve, CurveKind, Figure};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of colours `c1`, `c2`, … in the style sheet. The colour `c0` is the colour of text.
 const COLORS: usize = 6;
-/// Number of dash patterns. The numbers of dash patterns and of colours differ, so that the seventh series has a
-/// different look from the first.
+/// Number of dash patterns. This number differs from the number of colours, so that the seventh series does not look
+/// like the first.
 const DASHES: usize = 5;
 const SHAPES: usize = 7;
 /// Number of markers for published series that match no Lasthop series.
@@ -32,14 +32,14 @@ impl Look {
         }
     }
 
-    /// Returns the look of published points: the hollow form of the Lasthop series' marker. If Lasthop's point agrees,
-    /// it lies inside the hollow marker.
+    /// Returns the look of published points: the hollow form of the Lasthop series' marker. If Lasthop's point agrees
+    /// with the published point, Lasthop's marker lies inside the hollow marker.
     fn published(index: usize) -> Look {
         Look { marker: format!("h{}", index % SHAPES), ..Look::ours(index) }
     }
 
-    /// Returns the look of points of a program other than Lasthop. The marker is used only for such points. The colour
-    /// is that of the series to which the points belong.
+    /// Returns the look of points of a program other than Lasthop. The colour is that of the series to which the points
+    /// belong. No other points have this marker.
     fn other(index: Option<usize>) -> Look {
         let beside = index.map_or(Look::unmatched(0), Look::ours);
         Look { dash: "d0".into(), marker: "s4".into(), ..beside }
@@ -63,8 +63,8 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// Assigns a look to each series. Two series in the same picture have different looks. Two series that never share
-    /// a picture may have the same look.
+    /// Assigns a look to each series. Series that share a picture have different looks. Series that never share a
+    /// picture may have the same look.
     pub fn of<'a>(figures: impl Iterator<Item = &'a Figure> + Clone) -> Looks {
         let mut together: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for figure in figures.clone() {
@@ -104,8 +104,8 @@ impl Looks {
         looks
     }
 
-    /// Returns the look index of the Lasthop series whose name is part of the name of `published`. The same picture is
-    /// searched first, then the whole chapter.
+    /// Returns the look index of the Lasthop series whose name is part of the name of `published`. Searches `curves`
+    /// first, and then the whole chapter.
     fn series_of(&self, published: &Curve, curves: &[Curve]) -> Option<usize> {
         let here = series_of(published, curves).map(|index| curves[index].name.as_str());
         let name = here.or_else(|| longest_within(&published.name, self.ours.keys().map(String::as_str)))?;
@@ -114,15 +114,15 @@ impl Looks {
 }
 
 /// Returns the index of the Lasthop curve whose name is part of the name of `published`. If several names match, the
-/// longest name is used.
+/// longest of them counts.
 pub fn series_of(published: &Curve, curves: &[Curve]) -> Option<usize> {
     let ours = || curves.iter().filter(|curve| curve.kind.is_series());
     let name = longest_within(&published.name, ours().map(|curve| curve.name.as_str()))?;
     curves.iter().position(|curve| curve.kind.is_series() && curve.name == name)
 }
 
-/// Returns the name in the legend. If a published curve has the same name as a curve that is not published,
-/// `(published)` is appended.
+/// Returns the name in the legend. If a published curve and a different curve have the same name, appends `(published)`
+/// to the name of the published curve.
 pub fn legend_name(curve: &Curve, curves: &[Curve]) -> String {
     let twin = curves.iter().any(|other| other.kind != CurveKind::Published && other.name == curve.name);
     if curve.kind == CurveKind::Published && twin {
@@ -204,7 +204,7 @@ mod tests {
         let third = looks.assign(&figures[2].curves);
         assert_eq!((&third[0], &third[2]), (&first[2], &first[1]));
         assert_eq!(third[1], first[0], "a series may have the look of sack in a picture without sack");
-        // In a picture without the series `mac`, its published curve keeps the colour of `mac`.
+        // In a picture without the series `mac`, the published curve of `mac` keeps the colour of `mac`.
         let alone = [curve("mac, published", CurveKind::Published)];
         assert_eq!(looks.assign(&alone)[0].color, first[1].color);
     }

@@ -9,8 +9,8 @@ const FILLED: f64 = 4.0;
 /// Half width of hollow markers, pixels.
 const HOLLOW: f64 = 6.5;
 
-/// Returns an invisible SVG with the markers `t0`… (tiny), `f0`… (filled), `h0`… (hollow), `s0`… (strokes), and with
-/// arrows.
+/// Returns an invisible SVG with arrows, and with the markers `t0`… (tiny), `f0`… (filled), `h0`… (hollow), `s0`…
+/// (strokes).
 pub fn definitions() -> String {
     let mut out = String::from("<svg class=\"markers\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
     for (name, size) in [("t", TINY), ("f", FILLED), ("h", HOLLOW)] {
@@ -33,8 +33,7 @@ pub fn ids() -> impl Iterator<Item = String> {
     forms.chain(strokes).chain(["to-left", "to-right", "on-left", "on-right"].map(String::from))
 }
 
-/// Corners of the shapes, in tenths of the half width. An empty list stands for a circle. All shapes have about the
-/// same area.
+/// Corners of the shapes, in tenths of the half width. An empty list means a circle. The areas are about equal.
 const SHAPES: [&[(i8, i8)]; 7] = [
     &[],
     &[(-9, -9), (9, -9), (9, 9), (-9, 9)],
@@ -58,8 +57,8 @@ const SHAPES: [&[(i8, i8)]; 7] = [
     ],
 ];
 
-/// Shapes that are drawn as strokes. The last shape marks numbers of programs other than Lasthop. The space between its
-/// arms is large enough for the marker of Lasthop's point.
+/// Shapes that are drawn as strokes. The last shape marks numbers of programs other than Lasthop. The marker of
+/// Lasthop's point fits between the arms of this shape.
 const STROKES: [&str; 5] = [
     "M-5-5 5 5M-5 5 5-5",
     "M-7 0H7M0-7V7",

@@ -3,14 +3,15 @@
 //! * [`Plot::of`]: returns the plot.
 //! * `axes`: positions of points, with `scale` for one axis.
 //! * `curves`: SVG of the curves, with `thin` for long series, `path` for short path data, and [`markers`].
-//! * [`looks`]: looks of series, equal in all pictures of a chapter.
+//! * [`looks`]: colour, marker and dashes of each series.
 //! * `data`: the points as CSV.
 //! * `bars`: bars of categories.
 //! * [`standalone`]: a picture as a separate SVG file, with all labels in SVG.
 //! * [`escape`]: escaping of text in HTML and SVG.
 //!
-//! The plot is as wide as the page. Positions are shares of the plot's width and height, so that text has the same size
-//! at any width. Lines are paths in units that stretch with the page. The widths of strokes do not stretch.
+//! The plot is as wide as the page. Positions of text and markers are shares of the plot's width and height, so that
+//! text has the same size at any width. Lines are paths whose coordinates stretch with the page. The widths of strokes
+//! do not stretch.
 
 mod axes;
 mod bars;
@@ -42,9 +43,9 @@ const TICKS: (usize, usize, usize) = (8, 5, 3);
 const FEW: usize = 5;
 /// Approximate width of a character in labels, pixels.
 const CHARACTER: f64 = 7.2;
-/// Width of a narrow plot, pixels. Category names that need more space are turned on narrow pages.
+/// Width of a narrow plot, pixels. If category names need more space, narrow pages rotate the names.
 const NARROW: f64 = 290.0;
-/// Width of a wide plot, pixels. Category names that need more space are turned on all pages.
+/// Width of a wide plot, pixels. If category names need more space, all pages rotate the names.
 const USUAL: f64 = 760.0;
 
 /// Plot with legend and labels.
@@ -74,7 +75,7 @@ impl Plot {
     }
 }
 
-/// Returns the HTML of the plot, and the HTML of the plot's data as a collapsed text.
+/// Returns two HTML texts: the plot, and the plot's data as a collapsed element.
 pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
     let axes = Axes::of(figure);
     let data = FigureData::of(figure, axes.as_ref());
@@ -178,8 +179,7 @@ fn scales(figure: &Figure, axes: &Axes) -> String {
     format!(" data-x=\"{x}\" data-y=\"{}\"", ends(&axes.y))
 }
 
-/// Returns the labels below the plot. Also returns a class of the style sheet that turns the labels if the labels would
-/// not fit.
+/// Returns the labels below the plot, and a CSS class. If the labels do not fit, the class rotates the labels.
 fn x_labels(figure: &Figure, axes: &Axes) -> (String, &'static str) {
     if figure.x_categories.is_empty() {
         let ticks = axes.x.ticks(TICKS.0);
@@ -196,7 +196,7 @@ fn x_labels(figure: &Figure, axes: &Axes) -> (String, &'static str) {
     let mut out = String::from("<g class=\"ticks x\" transform=\"translate(0 6)\">");
     for (index, name) in figure.x_categories.iter().enumerate() {
         let at = percent(axes.x.place(index as f64 + 1.0));
-        // A nested SVG contains the name, so that the style sheet can turn the name around its position.
+        // A nested SVG contains the name, so that the style sheet can rotate the name around its position.
         let _ = write!(out, "<svg x=\"{at}\" y=\"100%\"><text y=\"12\">{}</text></svg>", escaped(name));
     }
     let tilt = match room {

@@ -1,4 +1,4 @@
-//! SVG path data of small size. Coordinates are rounded, and each coordinate is relative to the previous point.
+//! Short SVG path data. Coordinates are rounded, and each coordinate is relative to the previous point.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ pub type Position = (f64, f64);
 
 pub struct Pen {
     data: String,
-    /// Number of rounding steps in one path unit: 1 for long lines, 10 for lines with markers.
+    /// Coordinates are rounded to 1 / `fine` path units. The value is 1 for long lines, and 10 for lines with markers.
     fine: f64,
     at: (i64, i64),
     start: (i64, i64),
@@ -85,8 +85,7 @@ impl Pen {
     }
 
     fn put(&mut self, command: char, numbers: &[i64]) {
-        // In SVG, additional coordinates after a move command draw a line. Each move therefore needs a separate command
-        // letter.
+        // In SVG, additional coordinates after a move command mean lines. Each move therefore needs a command letter.
         let repeats = command == self.command && command != 'm';
         if !repeats {
             self.data.push(command);

@@ -66,8 +66,7 @@ impl Scale {
         (to_linear(value, self.log) - low) / (to_linear(self.high, self.log) - low)
     }
 
-    /// Returns the same position as [`place`](Self::place), limited to 0 to 1. Returns 0 for a value without a
-    /// position.
+    /// Returns the position like [`place`](Self::place), limited to 0 to 1. Returns 0 for a value without a position.
     pub fn clipped(&self, value: f64) -> f64 {
         if self.has(value) { self.place(value).clamp(0.0, 1.0) } else { 0.0 }
     }
@@ -89,8 +88,8 @@ impl Scale {
         all.filter(|value| self.contains(*value)).map(|value| self.place(value)).collect()
     }
 
-    /// Returns the ticks of a logarithmic axis at powers of ten. If these ticks are fewer than three, ticks at 2 and 5
-    /// times the powers are added. If the ticks are still too few, the ticks are at equal steps.
+    /// Returns the ticks of a logarithmic axis. The ticks are at powers of ten. If fewer than three powers fit, the
+    /// ticks are at 1, 2 and 5 times the powers. If these ticks are too few, too, the ticks have equal distances.
     fn ratios(&self, wanted: usize) -> Vec<(f64, Label)> {
         let (first, last) = self.decades();
         let plain = first >= -3 && last <= 5;
@@ -127,7 +126,7 @@ impl Scale {
         let largest = self.low.abs().max(self.high.abs());
         let size = libm::floor(libm::log10(largest)) as i32;
         let is_plain = size < 7 && power > -5;
-        // Ticks are computed as multiples of the step. Repeated addition of the step would accumulate rounding errors.
+        // Each tick is a multiple of the step, because repeated addition of the step would accumulate rounding errors.
         let (first, last) = (libm::ceil(self.low / step - 1e-9), libm::floor(self.high / step + 1e-9));
         let count = (last - first).max(0.0) as u32;
         let values = (0..=count).map(|index| (first + f64::from(index)) * one);

@@ -24,7 +24,7 @@ const MARGIN: f64 = 16.0;
 const LINE: f64 = 20.0;
 /// Font sizes, pixels: size of labels, and size of the title.
 const SIZES: (f64, f64) = (13.0, 15.0);
-/// Sine and cosine of the angle (30°) by which category names are turned.
+/// Sine and cosine of the angle (30°) by which category names are rotated.
 const TURN: (f64, f64) = (0.5, 0.866);
 
 /// Content of the SVG file.
@@ -34,7 +34,7 @@ pub struct Picture {
     pub title: String,
     /// Sentences below the figures.
     pub note: String,
-    /// Command that draws the picture. The file has the command as metadata.
+    /// Command that draws the picture. The file contains the command as metadata.
     pub command: String,
     /// Figures, from top to bottom. If the picture has several figures, only the last figure has a label on its x axis.
     pub figures: Vec<Figure>,
@@ -97,7 +97,6 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// Adds a line of text.
     fn line(&mut self, x: f64, class: &str, size: f64, text: &str) {
         self.text((x, self.y + 0.7 * LINE), class, size, &escaped(text), "");
         self.y += LINE;
@@ -154,7 +153,7 @@ impl Sheet {
         }
     }
 
-    /// Adds the names of the categories. The names are turned if they do not fit side by side.
+    /// Adds the names of the categories. Rotates the names if they do not fit side by side.
     fn categories(&mut self, figure: &Figure, axes: &Axes) {
         let names = &figure.x_categories;
         let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0) as f64 * CHARACTER;
@@ -201,7 +200,6 @@ impl Sheet {
     }
 }
 
-/// Returns the SVG of a curve's markers.
 fn marks(figure: &Figure, axes: &Axes, part: &StyledCurve<'_>) -> String {
     let StyledCurve { index, curve, look, .. } = part;
     let points = || curve.points.iter().filter(|point| axes.shows(point));

@@ -3,14 +3,14 @@
 use crate::figure::Point;
 use std::borrow::Cow;
 
-/// Number of equal spans into which an axis is divided. A span is about two pixels of a plot on a laptop.
+/// Number of equal spans into which the x axis is divided. On a laptop's screen, a span is about two pixels wide.
 pub const SPANS: usize = 500;
 
 /// Largest number of points of a series that is drawn without thinning.
 pub const LONGEST: usize = 4 * SPANS;
 
 /// Returns the points to draw. In a long series, these are the first, lowest, highest and last point of each span. A
-/// gap in a span is preserved. A line or steps through these points cover the same pixels as through all points.
+/// gap in a span is preserved. A line through these points covers the same pixels as a line through all points.
 pub fn thinned(points: &[Point], x_log: bool) -> Cow<'_, [Point]> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Cow::Borrowed(points) };
     if points.len() <= LONGEST {

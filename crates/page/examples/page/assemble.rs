@@ -1,5 +1,4 @@
-//! Builds the page as a single file. The parts are the markup, the style, the scripts, the worker's script, and the
-//! compressed engine.
+//! Builds the page as a single file from the markup, the style, the scripts, the worker's script and the engine.
 //!
 //! The Content-Security-Policy of the page allows only one script and one style (by their hashes), a worker from a blob
 //! of this page, and WebAssembly.
@@ -24,12 +23,12 @@ const SCRIPTS: [&str; 9] = [
     include_str!("../../web/js/main.js"),
 ];
 
-/// Largest number of DEFLATE blocks of the compressed engine. For an engine of 1.26 MB, the usual 15 blocks are too
-/// few. Compared with 15 blocks, 30 blocks save 4,400 letters and 60 blocks save 5,700 letters. More blocks save no
-/// further letters.
+/// Largest number of DEFLATE blocks of the compressed engine. For an engine of 1.26 MB, Zopfli's default of 15 blocks
+/// is too small. 30 blocks make the page 4,400 characters shorter than 15 blocks, and 60 blocks make it 5,700
+/// characters shorter. More blocks gain nothing.
 const MAX_BLOCKS: u16 = 60;
 
-/// Compresses the engine and encodes it as letters, which is the form in the page.
+/// Compresses the engine and encodes the result as text for the page.
 pub fn packed(engine: &[u8]) -> std::io::Result<String> {
     let mut gzip = Vec::new();
     let options = Options { maximum_block_splits: MAX_BLOCKS, ..Options::default() };
@@ -37,9 +36,9 @@ pub fn packed(engine: &[u8]) -> std::io::Result<String> {
     Ok(letters(&gzip))
 }
 
-/// Encodes bytes as letters: the number of bytes, a colon, and five letters for each group of four bytes. The digits
-/// are in base 85, the most significant digit first. Digit 0 is `#`, and `!` replaces `<`. Letters take 25 % more space
-/// than bytes. Base64 takes 33 % more.
+/// Encodes bytes as text: the number of bytes, a colon, and five characters for each group of four bytes. The
+/// characters are digits in base 85, the most significant digit first. Digit 0 is `#`, and `!` replaces `<`. The text
+/// takes 25 % more space than the bytes. Base64 would take 33 % more.
 pub fn letters(bytes: &[u8]) -> String {
     let mut text = format!("{}:", bytes.len());
     for four in bytes.chunks(4) {
@@ -82,7 +81,7 @@ pub fn page(engine: &str) -> String {
         ("engine", engine),
         ("script", &script),
     ];
-    // The loop searches only the text after the last placeholder, so that inserted text is not searched.
+    // Searches only the text after the last placeholder, so that inserted text is not searched.
     let mut page = String::new();
     let mut rest = MARKUP;
     for (name, text) in parts {
@@ -97,7 +96,7 @@ pub fn page(engine: &str) -> String {
     page + rest
 }
 
-/// Removes indentation and comment lines from a script. No string of the script may extend over several lines.
+/// Removes indentation and comment lines from a script. No string in the script may span several lines.
 fn bare(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.map(|line| shorter(line) + "\n").collect()
@@ -113,8 +112,9 @@ fn shorter(line: &str) -> String {
     }
 }
 
-/// Removes line ends, comment lines, and spaces beside punctuation from a style. Each line must end with a punctuation
-/// mark. No string of the style may contain the pairs that are replaced. Each comment must be on a separate line.
+/// Removes line ends, comment lines, and spaces beside punctuation from a style sheet. Each line must end with a
+/// punctuation mark. No string in the style sheet may contain the pairs that are replaced. Each comment must be on a
+/// line of its own.
 fn bare_style(text: &str) -> String {
     let style: String = text.lines().map(str::trim).filter(|line| !line.starts_with("/*")).collect();
     let shorter =

@@ -1,5 +1,5 @@
-//! Builds the page. `page ENGINE.wasm PAGE.html` (`make page`) uses a new engine. `page PAGE.html` keeps the engine
-//! that the page contains.
+//! Builds the page. `page ENGINE.wasm PAGE.html` (`make page`) inserts a new engine. `page PAGE.html` keeps the engine
+//! that the page already contains.
 
 mod assemble;
 

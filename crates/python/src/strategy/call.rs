@@ -6,10 +6,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-/// Times from this value on mean never, s.
+/// Smallest time that means never, s.
 pub const NEVER_S: f64 = 1e9;
 
-/// A Python object whose hooks are called until a hook raises an exception.
+/// A Python object with hooks. After a hook has raised an exception, no hook is called.
 pub struct Object {
     name: String,
     /// The object; `None` after an exception.
@@ -43,7 +43,7 @@ impl Object {
         }
     }
 
-    /// Returns the value of a flag; false after an exception.
+    /// Returns the value of a Boolean attribute. Returns false if a hook has raised an exception.
     pub fn flag(&mut self, name: &str) -> bool {
         self.attempt(|hooks| hooks.flag(name)).unwrap_or(false)
     }
@@ -54,7 +54,7 @@ impl Object {
     }
 }
 
-/// Access to a Python object while this thread holds Python's lock.
+/// Access to a Python object while this thread holds Python's global interpreter lock.
 pub struct Hooks<'a, 'py> {
     name: &'a str,
     pub object: &'a Bound<'py, PyAny>,

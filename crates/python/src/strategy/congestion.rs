@@ -31,7 +31,7 @@ pub struct Start {
 pub struct Ack {
     /// Arrival time, virtual time, s.
     now_s: f64,
-    /// "open", "recovery" (fast recovery, including the ACK that ends it) or "restart" (after a timeout).
+    /// Phase of the sender: "open", "recovery" (fast recovery, including its last ACK) or "restart" (after a timeout).
     phase: &'static str,
     /// First byte not acknowledged after this ACK (SND.UNA).
     una: u64,
@@ -123,7 +123,7 @@ pub fn build(strategy: Strategy) -> Arc<Build> {
     })
 }
 
-/// Largest window that a scaled 16-bit field can advertise (RFC 7323 §2.3).
+/// Largest window that a scaled 16-bit field can advertise (RFC 7323 §2.3), bytes.
 const FULL: f64 = (1u64 << 30) as f64;
 
 struct PythonCongestionControl {
@@ -232,8 +232,8 @@ impl PythonCongestionControl {
         self.after(|hooks| hooks.object.call_method1(name, (loss,)));
     }
 
-    /// Returns the window credit of an ACK, bytes. As in Reno, the credit is 0 for a duplicate ACK, during recovery, if
-    /// the window must not grow, and at the maximum window.
+    /// Returns the window credit of an ACK, bytes. Like in the engine's Reno, the credit is 0 for a duplicate ACK,
+    /// during recovery, if the window must not grow, and at the maximum window.
     fn credit(&self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) -> u64 {
         if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || self.cwnd >= FULL {
             return 0;

@@ -226,7 +226,7 @@ impl PythonQueue {
             let answer = hooks.call(intern!(hooks.py(), "ready_at"), (now.as_secs(),))?;
             if answer.is_none() { Ok(None) } else { hooks.checked_number("ready_at", &answer, 0.0).map(Some) }
         });
-        // The time must be later than now, because a second call at the same time would loop for ever.
+        // The time must be later than `now`: a second call at the same time would cause an endless loop.
         let later =
             |at_s: f64| (Time::ZERO + Duration::from_secs_f64(at_s)).max(now + Duration::from_nanos(1));
         at_s.flatten().filter(|at_s| *at_s < NEVER_S).map_or(Time::NEVER, later)
@@ -270,7 +270,7 @@ impl Queue for PythonQueue {
                 waiting_number(hooks, "dequeue()", &answer, &self.waiting).map(Some)
             }
         });
-        // The object may also have marked the packet that `dequeue` returned.
+        // Marks first, because the object may also have marked the packet that `dequeue` returned.
         if self.marks {
             self.apply_changes(dropped);
         }

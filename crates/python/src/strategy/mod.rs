@@ -1,7 +1,8 @@
 //! Mechanisms in Python. Each seam (kind of mechanism) has an adapter that calls the hooks of the Python object.
 //!
 //! If a hook raises an exception, no other hook of that object is called. The exception ends the run before the next
-//! group of events. A run with Python mechanisms stays on one thread, so the exception is stored per thread.
+//! group of events. The exception is stored in a thread-local variable, because a run with Python mechanisms stays on
+//! one thread.
 
 mod call;
 mod congestion;
@@ -52,8 +53,8 @@ impl Strategy {
         Strategy { name: name.to_owned(), object }
     }
 
-    /// Returns the description of the mechanism. A description is never freed, because the engine needs static
-    /// descriptions. Each pair of a name and a value of `scalable` has one description.
+    /// Returns the description of the mechanism. Each pair of a name and a value of `scalable` has one description,
+    /// which is never freed, because the engine requires static descriptions.
     fn info(&self, scalable: bool) -> &'static Info {
         static KNOWN: Mutex<BTreeMap<(String, bool), &'static Info>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,7 +77,7 @@ impl Strategy {
     }
 }
 
-/// A strategy for the engine: kind of mechanism (seam), name in scenarios, and the object that is copied for each use.
+/// A Python mechanism to add: its kind (seam), its name in scenarios, and the object, which is copied for each use.
 pub type Named = (String, String, Py<PyAny>);
 
 /// Returns the engine's catalogue with these strategies.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub struct Arrival {
     /// Arrival time, virtual time, s.
     now_s: f64,
-    /// Bytes by which the cumulative ACK can advance since the last ACK sent.
+    /// Bytes received in order that the receiver has not acknowledged yet.
     unacknowledged_bytes: u64,
     /// Payload of a full segment, bytes.
     segment_bytes: u64,
@@ -46,7 +46,7 @@ pub struct Due {
     uplink_packets: u32,
 }
 
-/// Counters of the sender since the start, as an option could carry them to the receiver (miyoshi §2.3).
+/// Counters of the sender since the start of the connection. A TCP option could carry the counters (miyoshi §2.3).
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct SenderCounts {
     /// Data segments sent, retransmissions included.
@@ -232,7 +232,7 @@ fn word(cause: Cause) -> &'static str {
 }
 
 pub fn window(py: Python<'_>, strategy: Strategy) -> PyResult<Arc<window::Build>> {
-    // The window scale depends on `largest_bytes`, so `largest_bytes` is checked before the run.
+    // Checks `largest_bytes` before the run, because the window scale depends on this value.
     let largest = strategy.copied(py)?.getattr(py, "largest_bytes")?;
     if !largest.extract::<f64>(py).is_ok_and(|bytes| (1.0..=LARGEST).contains(&bytes)) {
         let shown = largest.bind(py).repr()?.to_string();
@@ -327,7 +327,6 @@ struct PythonLossDiscriminator {
     draws: bool,
     needs_estimate: bool,
     observes: bool,
-    /// Whether the class overrides `on_report`.
     overrides_on_report: bool,
 }
 

@@ -46,8 +46,8 @@ impl PythonStack {
         PythonStack { object, layer, is_at_end: false }
     }
 
-    /// Calls a hook that returns a number of bytes. If `offered` is given, the hook gets this number and may return at
-    /// most this number.
+    /// Calls a hook that returns a number of bytes. If `offered` is given, the hook receives this number as its
+    /// argument, and must not return more.
     fn bytes(&mut self, hook: &'static str, now: Time, offered: Option<u64>) -> u64 {
         let bytes = self.object.attempt(|hooks| {
             let answer = match offered {
@@ -139,7 +139,7 @@ impl Stack for PythonStack {
 }
 
 /// Returns the first instant whose value in seconds is not below `at_s`. At an earlier instant, an object that compares
-/// times would find that its deadline is not reached, and would request the same deadline for ever.
+/// times would find its deadline not reached, and would request the same deadline for ever.
 fn at_or_after(at_s: f64) -> Time {
     let mut at = Time::ZERO + Duration::from_secs_f64(at_s);
     while at.as_secs() < at_s {

@@ -13,7 +13,7 @@ pub fn flow_header(paths: &[String], selection: &ResultSelection) -> String {
 }
 
 /// Returns one row for each run and flow: the combination's values, the flow, the seed, and the flow's numbers. Numbers
-/// that describe all flows together are repeated in each row.
+/// of all flows together are the same in each row of a run.
 pub fn flow_rows(combination: &Combination, runs: &[StoredRun], selection: &ResultSelection) -> String {
     let quantities = quantities(selection);
     let row = |run: &StoredRun, name: &str, flow: &SubjectMetrics| {
@@ -58,7 +58,6 @@ fn before(combination: &Combination, name: &str, run: &StoredRun) -> impl Iterat
     combination.x.clone().into_iter().chain([name.to_owned(), run.seed.to_string()])
 }
 
-/// Returns the chosen quantities. If no quantity is chosen, returns all quantities.
 fn quantities(selection: &ResultSelection) -> Vec<Quantity> {
     if selection.quantities.is_empty() { Quantity::all().collect() } else { selection.quantities.clone() }
 }

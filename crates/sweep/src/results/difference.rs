@@ -8,14 +8,14 @@ use lasthop_lab::stats::Estimate;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Difference of a number from the same number in the baseline.
+/// Difference between a number of a combination and the same number of the baseline.
 pub(super) struct Difference {
     absolute: Option<Estimate>,
     pub(super) percent: Option<PercentChange>,
 }
 
 impl Difference {
-    /// Compares the runs of a combination with the baseline's runs that have equal seeds.
+    /// Computes the difference over pairs of runs that have the same seed.
     pub(super) fn of(
         runs: &[StoredRun],
         base: &[StoredRun],
@@ -37,9 +37,9 @@ impl Difference {
     }
 }
 
-/// Returns the baseline of a combination. The baseline has the values of `against` at the keys of `against`, and the
-/// combination's values at all other keys. Returns `None` if `against` is empty, if the combination is its own
-/// baseline, or if no such combination exists.
+/// Returns the baseline of a combination: the combination that has the values of `against`, and the same values as
+/// `combination` for all other keys. Returns `None` if `against` is empty, if the combination is its own baseline, or
+/// if the sweep has no such combination.
 pub fn base<'c>(
     sweep: &StoredSweep,
     all: &'c [Combination],

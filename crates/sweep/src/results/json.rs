@@ -12,7 +12,7 @@ use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 use serde_json::{Map, Value, json};
 
-/// Returns the JSON objects of one combination. `base` is the baseline of the combination.
+/// Returns the JSON objects of one combination. `base` is the combination's baseline with its runs.
 pub fn objects(
     sweep: &StoredSweep,
     combination: &Combination,
@@ -33,7 +33,8 @@ pub fn objects(
         object.insert(of.into(), name);
         object
     };
-    // The object of a baseline also has the fields of differences. These fields are null.
+    // If a baseline was chosen, all objects have fields of differences. In the baseline's objects, these fields are
+    // null.
     let base = (!selection.against.is_empty()).then_some(base.map_or(&[][..], |base| base.runs));
     let named = flow_names(runs).into_iter().filter(|name| selection.selects_flow(name));
     let mut flows: Vec<(&str, Option<&str>)> = named.map(|name| ("flow", Some(name))).collect();
@@ -50,7 +51,7 @@ pub fn objects(
                     mean(runs, base, |run| run.of_flow(flow, metric.name))
                 }
                 // For all flows together, goodput is the total. Any other quantity is the mean over flows. The command
-                // `compare` uses the same rule.
+                // `lasthop compare` uses the same rule.
                 (None, Quantity::OfFlow(metric)) if std::ptr::eq(metric, &FLOW_METRICS[0]) => {
                     mean(runs, base, |run| run.together("total_goodput_kbps"))
                 }

@@ -25,11 +25,12 @@ use lasthop_lab::runs::completion::{COMPLETED, Completion, RESTRICTED};
 pub struct ResultSelection {
     /// Quantities to output. An empty list selects the default quantities.
     pub quantities: Vec<Quantity>,
-    /// Name of the flow or class to output. `None` selects all flows.
+    /// Name of the flow, or of the class of replicated flows, to output. `None` selects all flows.
     pub flow: Option<String>,
-    /// Combinations to output: keys, each with its allowed values. An empty list selects all combinations.
+    /// Filter of combinations: keys, each with its allowed values. An empty list selects all combinations.
     pub filter: Vec<Variation>,
-    /// Baseline of differences: keys, each with one value. If the list is empty, no differences are output.
+    /// Baseline with which all combinations are compared: keys, each with one value. If the list is empty, no
+    /// differences are output.
     pub against: Vec<Variation>,
 }
 
@@ -56,8 +57,8 @@ impl ResultSelection {
     }
 }
 
-/// Returns the completion times of the finite transfers of a flow or class. If `flow` is `None`, returns the completion
-/// times of all flows.
+/// Returns the completion times of the finite transfers of a flow, or of a class of replicated flows. If `flow` is
+/// `None`, returns the completion times of all flows.
 fn completion(runs: &[StoredRun], flow: Option<&str>) -> Option<Completion> {
     let flows = runs.iter().flat_map(|run| run.flows());
     let its = flows.filter(|(name, _)| flow.is_none_or(|flow| is_named(name, flow)));
@@ -77,7 +78,7 @@ fn flow_names(runs: &[StoredRun]) -> Vec<&str> {
     runs.first().map_or(Vec::new(), |run| run.flows().map(|(name, _)| name).collect())
 }
 
-/// Returns the names of the classes that have several flows.
+/// Returns the names of the classes that have several flows. A class consists of the replicas of one flow.
 fn class_names(runs: &[StoredRun]) -> Vec<&str> {
     let names = flow_names(runs);
     let mut classes: Vec<&str> = names.iter().map(|name| class_of(name)).collect();

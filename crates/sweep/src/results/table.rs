@@ -13,17 +13,17 @@ use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 
 /// Largest number of flows for which the table has a row for each flow. With more flows, the table has a row for each
-/// class.
+/// class. A class consists of the replicas of one flow.
 const MAX_TABLE_FLOWS: usize = 4;
 /// Largest number of classes for which the table has a row for each class. With more classes, the table has only means
 /// over flows.
 const MAX_TABLE_CLASSES: usize = 8;
 
-/// Table to which rows are added.
+/// Table under construction.
 pub struct TableRows {
     paths: Vec<String>,
     selection: ResultSelection,
-    /// Whether any combination has several flows. If so, each row names its flow.
+    /// Whether any combination has several flows. If so, the table has a column for the flow.
     has_several_flows: bool,
     rows: Vec<TableRow>,
     quantities: Vec<Quantity>,
@@ -33,7 +33,7 @@ struct TableRow {
     x: Vec<String>,
     flow: String,
     runs: usize,
-    /// Texts of each quantity: the mean, and the difference from the baseline in per cent.
+    /// Cells of each quantity: the mean, and the difference from the baseline in per cent.
     cells: Vec<[Option<String>; 2]>,
 }
 
@@ -56,8 +56,8 @@ impl TableRows {
         self.quantities.iter().map(|quantity| quantity.name()).chain([COMPLETED, RESTRICTED]).collect()
     }
 
-    /// Adds the rows of a combination. The combination may have no runs. `base` holds the runs of the combination's
-    /// baseline. The runs must contain the metrics that [`TableRows::names`] lists; they need no other metrics.
+    /// Adds the rows of a combination, which may have no runs. `base` holds the runs of the combination's baseline. All
+    /// runs must contain the metrics that [`TableRows::names`] lists.
     pub fn add(&mut self, combination: &Combination, runs: &[StoredRun], base: Option<&[StoredRun]>) {
         let several = has_several_flows(runs);
         self.has_several_flows |= several;
@@ -71,8 +71,8 @@ impl TableRows {
         }
     }
 
-    /// Returns the flows or classes that have rows. If the user chose a flow or class, only this flow or class has a
-    /// row. If the flows are too many, the classes have rows.
+    /// Returns the flows or classes that have rows. If the user chose a flow or class, returns only this flow or class.
+    /// If the scenario has too many flows, returns the classes.
     fn shown<'n>(&'n self, names: &[&'n str]) -> Vec<&'n str> {
         if let Some(chosen) = self.selection.flow.as_deref() {
             let is_known = names.iter().any(|name| is_named(name, chosen));
@@ -96,13 +96,13 @@ impl TableRows {
         let is_whole = completion(runs, flow).is_none_or(|it| it.is_whole());
         let cell = |quantity: &Quantity| {
             // If some transfers did not finish, a mean over the finished transfers would be misleading. The cell then
-            // shows the number of finished transfers.
+            // shows the number of finished transfers instead.
             if quantity.name() == COMPLETED && !is_whole {
                 return [completion(runs, flow).map(|it| it.count()), None];
             }
             let of = |run: &StoredRun| match (flow, quantity) {
                 (Some(flow), Quantity::OfFlow(metric)) => run.of_flow(flow, metric.name),
-                // A number of all flows together is undefined for one of several flows.
+                // A number of all flows together, such as fairness, has no value for a single flow.
                 (Some(_), Quantity::Aggregate(_)) if run.flows().count() > 1 => None,
                 (_, quantity) => run.of_all(*quantity),
             };
@@ -120,7 +120,7 @@ impl TableRows {
 
     /// Returns the finished table.
     pub fn table(self) -> Table {
-        // If no combination has several flows, the numbers of all flows together are shown only if the user chose
+        // If no combination has several flows, numbers of all flows together are shown only if the user chose
         // quantities.
         let is_shown = |quantity: &Quantity| {
             let is_together = matches!(quantity, Quantity::Aggregate(_));

@@ -29,11 +29,11 @@ pub enum Error {
     ReadOnly(PathBuf),
     /// The disk is full.
     Full(PathBuf),
-    /// The file cannot be read or written, for the given reason.
+    /// The file cannot be read or written. The text is the reason.
     Broken(PathBuf, String),
     /// Two stores have different numbers for the same run.
     Disagree {
-        /// Path of the store that was to be merged.
+        /// Path of the second store, which was to be merged.
         path: PathBuf,
         /// Number of runs with different numbers.
         runs: u64,

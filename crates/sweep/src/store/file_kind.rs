@@ -1,4 +1,4 @@
-//! Recognition of a store by the first bytes of the file, without opening the database (SQLite's documentation,
+//! Recognition of a store by the first bytes of its file, without opening the database (SQLite's documentation,
 //! "Database File Format", §1.3).
 
 use super::Error;
@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// First bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Offset of `user_version` in the file. The field is a big-endian word of four bytes.
 const USER_VERSION: usize = 60;
@@ -41,7 +40,7 @@ impl FileKind {
         Ok(match (head.starts_with(MAGIC), word(APPLICATION_ID)) {
             (false, _) => FileKind::NoDatabase,
             (true, APPLICATION) => FileKind::Store(word(USER_VERSION)),
-            // The first transaction of this store was interrupted. The journal restores an empty file.
+            // The first transaction was interrupted. SQLite will restore an empty file from the rollback journal.
             (true, 0) if beside(path, "-journal").exists() && word(USER_VERSION) == 0 => FileKind::Empty,
             (true, _) => FileKind::AnotherDatabase,
         })

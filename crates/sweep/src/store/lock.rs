@@ -1,5 +1,4 @@
-//! Lock that admits only one writer. When the process ends, the operating system releases the lock, even if the process
-//! is killed.
+//! Lock that admits only one writer of a store. The operating system releases the lock when the process ends.
 //!
 //! The lock is on a separate file next to the store, because SQLite's own locks last only for a transaction. The empty
 //! lock file is never removed. If the file were removed, two processes could each hold a lock: one on the removed file,

@@ -1,5 +1,5 @@
-//! Merging of a second store into a store. The second store may have the runs of a different shard, or of a different
-//! user.
+//! Merging of a second store into a store. The second store may contain runs of a different shard (part of the sweep),
+//! or of a different user.
 
 use super::write::Fault;
 use super::{Error, Store, StoreReader};
@@ -14,8 +14,8 @@ pub struct Merged {
     pub known: u64,
 }
 
-/// Maps row numbers of the second store to row numbers of this store. Points are matched by digest, metric names by
-/// name.
+/// Maps row numbers of the second store to row numbers of this store. Two points match if their digests are equal, and
+/// two metrics match if their names are equal.
 const MATCHES: &str = "
     CREATE TEMP TABLE points AS
         SELECT theirs.id AS their, ours.id AS our
@@ -53,7 +53,7 @@ const WITHIN: &str = "
         WHERE ours.state = 'done' AND theirs.state = 'done';
     CREATE UNIQUE INDEX temp.both_their ON both (their);";
 
-/// Counts the runs that are in both stores but with different numbers.
+/// Counts the runs that are in both stores with different numbers.
 const DIFFERING: &str = "
     SELECT count(*) FROM both WHERE
         (SELECT count(*) FROM other.metric WHERE run = both.their)
@@ -64,7 +64,7 @@ const DIFFERING: &str = "
                 ON ours.run = both.our AND ours.subject = theirs.subject AND ours.name = names.our
             WHERE theirs.run = both.their AND theirs.value IS NOT ours.value)";
 
-/// Adds the runs that are missing or failed in this store, with their numbers.
+/// Adds the runs that this store lacks or that failed in this store, with their numbers.
 const RUNS: &str = "
     INSERT INTO main.run (point, seed, state, attempt, wall_s, error)
         SELECT points.our, seed, state, attempt, wall_s, error
@@ -84,15 +84,15 @@ const RUNS: &str = "
 const CLEAR: &str = "DROP TABLE temp.points; DROP TABLE temp.names; DROP TABLE temp.both;";
 
 impl Store {
-    /// Adds the runs of a second store. The result of merging A into B equals the result of merging B into A, except
-    /// for the order of sweeps.
+    /// Adds the runs of a second store. Merging A into B gives the same content as merging B into A, except for the
+    /// order of sweeps.
     ///
     /// # Errors
     /// Fails if the second file is not a store or cannot be read, or if it has different numbers for the same run.
     /// After a failure, nothing is merged.
     pub fn merge(&mut self, other: &Path) -> Result<Merged, Error> {
-        // The reader detects faults of the second store. While the reader is open, DETACH does not change the log of
-        // the second store.
+        // Opening the reader checks the second store. While the reader is open, DETACH leaves the write-ahead log of
+        // the second store unchanged.
         let reader = StoreReader::open(other)?;
         let failed = |error| Error::of(other, &error);
         let text = other

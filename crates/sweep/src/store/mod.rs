@@ -1,13 +1,13 @@
 //! Store of sweeps: an SQLite database with one writer.
 //!
-//! Rows are durable when [`Store::commit`] returns, because the disk confirms each transaction in a write-ahead log
+//! Rows are durable when [`Store::commit`] returns, because SQLite syncs the write-ahead log to the disk at each commit
 //! (`synchronous = FULL`). If the process is killed, only uncommitted rows are lost. A lock on a file next to the store
 //! excludes a second writer. The lock ends with the process. Readers never wait for the writer.
 //!
 //! * `schema`: tables, and upgrades of older files.
 //! * `file_kind`: recognition of a store.
 //! * `lock`: lock that admits only one writer.
-//! * `remote`: detection of file systems that cannot share memory for a write-ahead log.
+//! * `remote`: detection of network file systems, on which a write-ahead log is impossible.
 //! * `write`: insertion.
 //! * `read`: queries.
 //! * `merge`: merging of stores.
@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use write::IdCache;
 
-/// Longest time for which the program waits for a different program's lock on the file.
+/// Longest wait for a lock that another program holds on the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Store that is open for writing. A store has at most one writer.
@@ -58,7 +58,7 @@ impl Store {
         if path.metadata().is_ok_and(|about| about.permissions().readonly()) {
             return Err(Error::ReadOnly(path.to_owned()));
         }
-        // A file that is not a store must not get a lock file.
+        // Checks the file before `Lock::take` creates a lock file next to it.
         FileKind::of(path)?.refuse_others(path)?;
         let lock = Lock::take(path)?;
         let failed = |error| Error::of(path, &error);
@@ -77,9 +77,8 @@ impl Store {
         let log = if remote::is_remote(path) { "DELETE" } else { "WAL" };
         store.log(log).map_err(failed)?;
         store.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
-        // References between rows are valid by construction, because the referenced row was found or added earlier. The
-        // words in CHECK clauses are valid by construction, too. The following two settings prevent SQLite from testing
-        // references and words for each row.
+        // The following two settings switch off checks for each row. The checks are unnecessary: each row refers only
+        // to rows that were found or added before, and this program writes only the words that the CHECK clauses allow.
         store.connection.pragma_update(None, "foreign_keys", false).map_err(failed)?;
         store.connection.pragma_update(None, "ignore_check_constraints", true).map_err(failed)?;
         Ok(store)
@@ -95,7 +94,7 @@ impl Store {
         &self.path
     }
 
-    /// Closes the store. If no reader is open, the log is merged into the file, so that the log file is removed.
+    /// Closes the store. If no reader is open, merges the write-ahead log into the database and removes the log file.
     pub fn close(self) {
         // If a reader is open, the log file remains and no data is lost.
         let _ = self.connection.busy_timeout(Duration::ZERO);
@@ -129,8 +128,8 @@ mod tests {
     use crate::row;
     use lasthop_scenario::Draft;
 
-    /// If the disk is full, the store stays valid and the sweep can continue later. The test imitates a full disk with
-    /// a limit of the file's size.
+    /// If the disk is full, the store stays valid and the sweep can continue later. The test limits the size of the
+    /// file instead of filling the disk.
     #[test]
     fn a_full_disk_keeps_what_was_finished() {
         let folder = tempfile::tempdir().unwrap();

@@ -152,7 +152,7 @@ impl Contents<'_> {
     }
 
     fn sweep(&self, (number, title, paths): (i64, String, String)) -> rusqlite::Result<StoredSweep> {
-        // Two combinations may share a point. The runs of such a point count only once.
+        // Combinations that resolve to the same scenario share a point. The runs of a shared point count once.
         let (done, failed, wall_s) = self.connection.query_row(
             "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'),
              coalesce(sum(wall_s), 0.0) FROM run WHERE point IN (SELECT point FROM place WHERE sweep = ?1)",
@@ -208,14 +208,14 @@ impl Contents<'_> {
         flows().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Returns the finished runs of a point, sorted by seed. The numbers of the runs are read only if `with_numbers`.
+    /// Returns the finished runs of a point, sorted by seed. The runs have numbers only if `with_numbers` is true.
     pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<StoredRun>, Error> {
         self.selected(digest, with_numbers.then_some(&MetricSelection::ALL))
             .map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Returns a selection of the numbers with these names. The selection has numbers of single flows and of all flows
-    /// together, but no numbers of links. Names that are not in the store are ignored.
+    /// Selects the metrics with these names. The selection covers single flows and all flows together, but not links.
+    /// Names that the store lacks are ignored.
     pub fn of_flows(&self, names: &[&str]) -> Result<MetricSelection, Error> {
         let wanted = || -> rusqlite::Result<MetricSelection> {
             let mut known = self.connection.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
@@ -230,13 +230,12 @@ impl Contents<'_> {
         wanted().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Does the same as [`Contents::runs`], but reads only the selected numbers.
+    /// Returns the finished runs of a point like [`Contents::runs`], but reads only the selected numbers.
     pub fn runs_with(&self, digest: &str, numbers: &MetricSelection) -> Result<Vec<StoredRun>, Error> {
         self.selected(digest, Some(numbers)).map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Executes several queries on one snapshot of the store. This is faster than separate queries. Calls must not be
-    /// nested.
+    /// Executes several queries on one snapshot of the store, which is faster. Calls must not be nested.
     ///
     /// # Errors
     /// Fails if the store cannot be read, or if `work` fails.
@@ -268,7 +267,8 @@ impl Contents<'_> {
         Ok(runs)
     }
 
-    /// Returns the subjects of a point's runs with their row numbers, in ascending order of these numbers.
+    /// Returns the subjects of a point's runs with their numbers, in ascending order of the numbers. A subject is a
+    /// flow, a link direction, or all flows.
     fn subjects(&self, point: i64) -> rusqlite::Result<Vec<(i64, Subject)>> {
         let mut select = self
             .connection
@@ -278,7 +278,7 @@ impl Contents<'_> {
         subjects.collect()
     }
 
-    /// Returns the numbers of a run. The result also contains subjects without numbers, so that each flow has an entry.
+    /// Returns the numbers of a run. Each flow has an entry, even if the flow has no numbers.
     fn subject_metrics(
         &self,
         run: i64,
@@ -318,7 +318,7 @@ impl Contents<'_> {
 #[derive(Clone, Debug)]
 pub struct MetricSelection {
     statement: Cow<'static, str>,
-    /// Whether the numbers of links are read. Links are the last subjects of a run.
+    /// Whether the numbers of links are read. In the table, the rows of links follow the rows of flows.
     links: bool,
 }
 
@@ -326,12 +326,11 @@ impl MetricSelection {
     const ALL: MetricSelection = MetricSelection { statement: Cow::Borrowed(ALL), links: true };
 }
 
-/// Query for all numbers of a run, up to the subject with a given number.
+/// Query for the numbers of a run. `?2` is the number of the last subject (flow, all flows, or link direction) to read.
 const ALL: &str =
     "SELECT subject, name, value FROM metric WHERE run = ?1 AND subject <= ?2 ORDER BY subject, name";
 
-/// Cache of metric names, in ascending order of their row numbers. The cache may be incomplete, because a different
-/// process may add names to the store.
+/// Cache of metric names, in ascending order of row numbers. The cache may lack names that another process has added.
 #[derive(Debug, Default)]
 pub(super) struct MetricNames(RefCell<Vec<(i64, Cow<'static, str>)>>);
 
@@ -349,7 +348,7 @@ fn metric_name(
     Ok(at(names).ok().map(|at| names[at].1.clone()))
 }
 
-/// Returns a metric's name. If the program contains the name, the text is not copied.
+/// Returns a metric's name. Borrows the program's own text if the program knows the metric.
 fn name(kept: &str) -> Cow<'static, str> {
     let of_flows = FLOW_METRICS.iter().map(|metric| metric.name);
     let of_links = LINK_METRICS.iter().map(|metric| metric.name).chain(RLC_METRICS.iter().map(|it| it.name));

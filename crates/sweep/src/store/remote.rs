@@ -1,6 +1,6 @@
-//! Detection of remote file systems. All users of a write-ahead log must share memory, which is impossible on remote
-//! file systems (SQLite's documentation, "Write-Ahead Logging", §1). On such a file system, the store uses a rollback
-//! journal instead.
+//! Detection of network file systems. All processes that use a write-ahead log must share memory, which is impossible
+//! on network file systems (SQLite's documentation, "Write-Ahead Logging", §1). On a network file system, the store
+//! uses a rollback journal instead.
 
 use std::path::Path;
 
@@ -32,8 +32,8 @@ pub(super) fn is_remote(path: &Path) -> bool {
     path.canonicalize().is_ok_and(|path| kind(&mounts, &path).is_some_and(|kind| REMOTE.contains(&kind)))
 }
 
-/// Returns the type of the file system that contains a path. The mount point is the longest mount point that contains
-/// the path. If several file systems are mounted at this point, the last of them is used.
+/// Returns the type of the file system that contains a path, according to the longest mount point above the path. If
+/// several file systems are mounted at this point, returns the type of the last.
 fn kind<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     let mount = |line: &'m str| {
         let mut fields = line.split(' ');

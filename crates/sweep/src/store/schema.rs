@@ -5,15 +5,15 @@ use rusqlite::{Connection, TransactionBehavior};
 /// SQLite's `application_id` of a store: the letters `LHOP`.
 pub(super) const APPLICATION: u32 = 0x4c48_4f50;
 
-/// Upgrades of the tables. Each upgrade leads from one version to the next.
+/// Upgrades of the tables. The first upgrade creates the tables; each other upgrade leads from one version to the next.
 const STEPS: &[&str] = &[FIRST];
 
 /// Version of the tables that this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
 /// First version of the tables. A point is a scenario that an engine simulates; a digest identifies the point. A run is
-/// a point with a seed. The places of a sweep are its combinations: points with values. Each number of a run refers to
-/// a subject, which is a flow, all flows, or a link direction.
+/// a point with a seed. The table `place` lists the combinations of a sweep, with the point of each combination. Each
+/// number of a run refers to a subject: a flow, all flows, or a link direction.
 const FIRST: &str = "
     CREATE TABLE sweep (
         id INTEGER PRIMARY KEY,

@@ -9,7 +9,7 @@ use serde_json::json;
 use std::collections::HashMap;
 
 impl Store {
-    /// Adds a sweep, and its points that the store lacks. Returns the number of the sweep.
+    /// Adds a sweep, and those of its points that the store lacks. Returns the number of the sweep.
     pub fn add(&mut self, grid: &Grid) -> Result<i64, Error> {
         self.within(|transaction| {
             let digest = grid.digest();
@@ -53,12 +53,11 @@ impl Store {
             numbers.write_all_but(0)?;
             Ok(())
         })?;
-        // The cache is kept only after a successful commit. After a rollback, its row numbers would be invalid.
+        // The cache is kept only after a successful commit, because a rollback makes its new row numbers invalid.
         self.known = known;
         Ok(())
     }
 
-    /// Calls `work` in one transaction.
     pub(super) fn within<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
@@ -76,8 +75,7 @@ impl Store {
     }
 }
 
-/// Cache of row numbers. Without the cache, the insertion of each run would need queries for the row numbers of its
-/// point and metrics.
+/// Cache of row numbers, without which each insertion of a run would need queries for its point and metrics.
 #[derive(Debug, Default)]
 pub(super) struct IdCache {
     /// Metric names with their row numbers, in the order of first use. All runs use the names in the same order. Each
@@ -85,7 +83,8 @@ pub(super) struct IdCache {
     names: Vec<(String, i64)>,
     next: usize,
     points: HashMap<String, i64>,
-    /// Number of subjects that were inserted for each point. The key is the point's row number.
+    /// Number of subjects (flows, link directions, all flows) that were inserted for each point. The key is the row
+    /// number of the point.
     described: HashMap<i64, usize>,
 }
 
@@ -132,21 +131,21 @@ impl From<rusqlite::Error> for Fault {
 /// Row of the table `metric`: run, subject, name, value.
 type MetricRow = (i64, i64, i64, f64);
 
-/// Number of rows that a large statement inserts. Starting and ending a statement takes longer than writing a number.
+/// Number of rows that a large INSERT statement adds. Large statements are faster, because starting and ending a
+/// statement takes longer than writing a row.
 const LARGE_BATCH: usize = 64;
-/// Number of rows that a medium statement inserts.
+/// Number of rows that a medium INSERT statement adds.
 const SMALL_BATCH: usize = 8;
 
 struct MetricWriter<'t> {
-    /// Insert statements, each with the number of rows that the statement inserts. The statement with the most rows is
-    /// the first.
+    /// INSERT statements, each with its number of rows, in descending order of this number.
     statements: [(usize, CachedStatement<'t>); 3],
     waiting: Vec<MetricRow>,
 }
 
 impl<'t> MetricWriter<'t> {
-    /// Prepares the insert statements. The inserted rows are always new, because their run was just added, or had
-    /// failed and therefore has no numbers. With OR REPLACE, SQLite omits a check for uniqueness before the insertion.
+    /// Prepares the INSERT statements. The inserted rows are always new: their run was just added, or had failed and
+    /// therefore has no numbers. With OR REPLACE, SQLite omits a check for uniqueness before the insertion.
     fn of(transaction: &'t Transaction<'_>) -> rusqlite::Result<MetricWriter<'t>> {
         let of = |rows| {
             let rows_of = vec!["(?,?,?,?)"; rows].join(",");
@@ -158,7 +157,7 @@ impl<'t> MetricWriter<'t> {
         Ok(MetricWriter { statements, waiting: Vec::with_capacity(2 * LARGE_BATCH) })
     }
 
-    /// Writes the numbers that are waiting. At most `rest` numbers at the end may remain.
+    /// Writes the waiting numbers. May leave the last `rest` numbers or fewer.
     fn write_all_but(&mut self, rest: usize) -> rusqlite::Result<()> {
         let mut left = &self.waiting[..];
         for (rows, insert) in &mut self.statements {

@@ -5,7 +5,7 @@ use lasthop_sweep::store::Error;
 use std::fs;
 use std::path::PathBuf;
 
-/// Whether the folder contains only this file, and the file is unchanged.
+/// Whether the file is unchanged and alone in its directory.
 fn is_untouched(path: &PathBuf, before: &[u8]) -> bool {
     let names = fs::read_dir(path.parent().unwrap()).unwrap().count();
     fs::read(path).unwrap() == before && names == 1

@@ -13,7 +13,7 @@ use lasthop_sweep::row::{self, RunRow};
 use lasthop_sweep::store::{Contents, Store, StoreReader};
 use std::path::Path;
 
-/// Scenario of a path with losses. The duration is short, so that a test can execute hundreds of runs.
+/// Scenario of a path with losses. The duration is short because a test executes hundreds of runs.
 const PATH: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=1s";
 
 fn grid() -> Grid {
@@ -41,7 +41,7 @@ fn done(job: &RunJob) -> RunRow {
     row::run(&job.scenario, &job.digest, job.seed)
 }
 
-/// Executes at most `most` runs in small batches. The results of a batch are returned in reverse order. Returns the
+/// Executes at most `most` runs in batches of five, and reports the results of each batch in reverse order. Returns the
 /// number of executed runs.
 fn work(driver: &mut Driver, most: usize) -> usize {
     let mut finished = 0;
@@ -59,7 +59,6 @@ fn work(driver: &mut Driver, most: usize) -> usize {
     finished
 }
 
-/// Completes a sweep. Returns the number of executed runs.
 fn complete(store: &Path, grid: &Grid, count: &RunCount, shard: Shard) -> usize {
     let mut driver = driver(store, grid, count, shard);
     let finished = work(&mut driver, usize::MAX);

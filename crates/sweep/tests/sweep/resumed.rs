@@ -52,7 +52,7 @@ fn what_is_there_is_not_run_again() {
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(3), Shard::WHOLE), 18);
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(3), Shard::WHOLE), 0);
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(5), Shard::WHOLE), 12);
-    // The second sweep shares one point with the first sweep. The spelling of that point's values differs.
+    // The second sweep shares one point with the first sweep, but spells the values of this point differently.
     let shared = grid_of(&[("recovery", &["sack", "tahoe"]), ("channel.loss", &["0.01"])]);
     assert_eq!(complete(&path, &shared, &RunCount::Runs(5), Shard::WHOLE), 5);
     assert_eq!(StoreReader::open(&path).unwrap().contents().sweeps().unwrap().len(), 2);
@@ -78,7 +78,7 @@ fn a_sweep_cut_into_pieces_is_the_same_with_and_without_a_rule() {
     }
 }
 
-/// If the process ends, only the rows without a commit are lost.
+/// If the process ends, only uncommitted rows are lost.
 #[test]
 fn without_a_commit_there_is_nothing_half_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -179,12 +179,12 @@ fn a_row_counts_once() {
     assert_eq!(store.contents().sweeps().unwrap()[0].done, 1);
 }
 
-/// A query for selected numbers returns the same values and subjects as a query for all numbers.
+/// A query for selected metrics returns the same values as a query for all metrics.
 #[test]
 fn some_numbers_are_read_as_they_are_among_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    // At the time of the first query, the store has no metric names.
+    // Reads from the store before any metric name is stored.
     let store = Store::open(&path).unwrap();
     assert_eq!(store.contents().runs(&grid().points[0].digest, true), Ok(vec![]));
     let mut driver = Driver::begin(store, &grid(), RunCount::Runs(2), 1, Shard::WHOLE).unwrap();
