@@ -32,6 +32,7 @@ mod path;
 mod picture;
 mod provenance;
 mod provenance_chapter;
+mod qlog_folder;
 #[cfg(target_os = "linux")]
 mod real_sender;
 mod reference;

@@ -304,7 +304,7 @@ fn hidden(path: &Path) -> io::Result<(Option<(PathBuf, PathBuf)>, File)> {
     Err(io::Error::from(ErrorKind::AlreadyExists))
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let shown = path.display();
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (why, help) = match error.kind() {

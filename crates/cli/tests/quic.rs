@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{call, objects, stderr_of, stdout};
+use common::{call, call_in, objects, stderr_of, stdout};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
 
 const PATH: &str = "rate=10Mbit/s,rtt=60ms,queue=50packets,loss=0.5%,duration=20s";
 
@@ -161,4 +164,61 @@ fn requests_run_over_both_transports() {
         assert!(median.is_some_and(|time| (0.085..0.15).contains(&time)), "{output}");
         assert_eq!(completed["completed"], completed["transfers"], "{output}");
     }
+}
+
+/// `--qlog` writes JSON text sequences (RFC 7464): the network's events of each flow, and the library's log of each end.
+/// Equal runs write equal files.
+#[test]
+fn qlog_files_agree_with_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |name: &str, kind: &str| {
+        let path = "rate=10Mbit/s,rtt=60ms,queue=50packets,loss=0.5%,duration=5s";
+        let kind = format!("flow.bulk.kind={kind}");
+        let arguments = ["run", path, "--set", &kind, "--runs", "1", "--qlog", name, "--format", "json"];
+        let output = call_in(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+        folder.path().join(name)
+    };
+    let records = |file: &Path| -> Vec<Value> {
+        let text = std::fs::read_to_string(file).unwrap();
+        let parsed = |line: &str| serde_json::from_str(line.strip_prefix('\u{1e}').expect(line)).expect(line);
+        text.lines().map(parsed).collect()
+    };
+    let named = |records: &[Value], name: &str| records.iter().filter(|it| it["name"] == name).count();
+    let (first, second, tcp) = (record("first", "quic"), record("second", "quic"), record("tcp", "tcp"));
+    let network = records(&first.join("bulk.sqlog"));
+    assert_eq!(network[0]["trace"]["vantage_point"]["type"], "network");
+    assert_eq!(network[0]["file_schema"], "urn:ietf:params:qlog:file:sequential");
+    let (source, destination) =
+        (records(&first.join("bulk-source.sqlog")), records(&first.join("bulk-destination.sqlog")));
+    // The network sees each datagram that an end sends, as sent or as lost on the first link. A datagram of the handshake
+    // may have several packets.
+    let seen: BTreeSet<u64> = network.iter().filter_map(|it| it["data"]["packet"].as_u64()).collect();
+    let sent = seen.len();
+    let packets = named(&source, "quic:packet_sent") + named(&destination, "quic:packet_sent");
+    assert!(sent > 1000 && (sent..sent + 10).contains(&packets), "{sent} datagrams, {packets} packets");
+    // Data packets that the library calls lost were lost on the link.
+    let lost =
+        network.iter().filter(|it| it["name"] == "lasthop:lost" && it["data"]["from"] == "source").count();
+    let noticed = named(&source, "quic:packet_lost");
+    assert!(noticed > 0 && noticed <= lost, "{noticed} of {lost}");
+    assert!(source.last().unwrap()["time"].as_f64().is_some_and(|time| (4900.0..=5000.0).contains(&time)));
+    for file in ["bulk.sqlog", "bulk-source.sqlog", "bulk-destination.sqlog"] {
+        let bytes = |folder: &Path| std::fs::read(folder.join(file)).unwrap();
+        assert!(bytes(&first) == bytes(&second), "{file} differs");
+    }
+    // A TCP flow has the events of Lasthop's TCP, and no other file.
+    let events = records(&tcp.join("bulk.sqlog"));
+    assert!(named(&events, "lasthop:recovery_entered") > 0 && events[1]["data"]["seq"].is_number());
+    assert_eq!(std::fs::read_dir(&tcp).unwrap().count(), 1);
+}
+
+/// A folder with a file for each of many flows is refused.
+#[test]
+fn qlog_of_many_flows_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = "rate=10Mbit/s,rtt=60ms,duration=1s,count=301";
+    let output = call_in(folder.path(), &["run", path, "--qlog", "q"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr_of(&output).contains("--trace") && !folder.path().join("q").exists());
 }

@@ -175,7 +175,12 @@ impl Events {
             "len_bytes" => to.counts(name, doc, rows().map(|row| row.len_bytes.map(i64::from))),
             "retransmission" => to.flags(name, doc, rows().map(|row| row.retransmission)),
             "sack" => to.lists(name, doc, rows().map(|row| row.sack.as_deref())),
-            "datagram" => to.counts(name, doc, rows().map(|row| row.datagram.map(whole))),
+            "datagram" => {
+                // The engine reuses the numbers of stacks' datagrams.
+                let has_numbers = |row: &TraceRow| scenario.flows[row.flow as usize].stack.is_none();
+                let number = |row: &TraceRow| row.datagram.filter(|_| has_numbers(row)).map(whole);
+                to.counts(name, doc, rows().map(number))
+            }
             "at" => to.words(name, doc, rows().map(|row| row.at)),
             "event" => to.words(name, doc, rows().map(|row| row.event)),
             "flight_bytes" => to.counts(name, doc, rows().map(|row| row.flight_bytes.map(whole))),

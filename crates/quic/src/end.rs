@@ -8,12 +8,14 @@ use super::library::{
     MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, TimeSource, TransportConfig, VarInt,
 };
 use super::session::NullHmac;
-use super::{congestion, handle, new_endpoint, observe, poll_transmit, set_identifiers, write};
+use super::{congestion, handle, new_endpoint, observe, poll_transmit, set_identifiers, set_log, write};
+use crate::log::LogSlot;
 use crate::{SMALLEST_DATAGRAM, Settings, SmallestRtt, instant, time};
 use bytes::{Bytes, BytesMut};
 use lasthop_base::{Stream, Time};
 use lasthop_stack::{Layer, Observed, SentDatagram, Stack};
 use lasthop_wire::Ecn;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -70,6 +72,7 @@ pub(super) struct Quic {
     responses: Vec<Vec<u8>>,
     uses_ecn: bool,
     smallest_rtt: SmallestRtt,
+    log: LogSlot,
     failure: Option<String>,
 }
 
@@ -79,7 +82,10 @@ impl Quic {
         [0, 1].map(|end| -> Box<dyn Stack> {
             let is_source = end == 0;
             let smallest_rtt = SmallestRtt::default();
-            let transport = Arc::new(transport(settings, &smallest_rtt));
+            let log = LogSlot::default();
+            let mut transport = transport(settings, &smallest_rtt);
+            let has_log = set_log(&mut transport, &log);
+            let (transport, log) = (Arc::new(transport), log.enabled(has_log));
             let stream = |purpose: &str| Stream::named(settings.seed, &format!("quic.{end}.{purpose}"));
             let mut endpoint = EndpointConfig::new(Arc::new(NullHmac(stream("reset").draw())));
             let mut random = stream("endpoint");
@@ -118,6 +124,7 @@ impl Quic {
                 responses: Vec::new(),
                 uses_ecn: settings.ecn,
                 smallest_rtt,
+                log,
                 failure: None,
             })
         })
@@ -301,6 +308,10 @@ impl Stack for Quic {
     fn observe(&self) -> Observed {
         let observed = |(_, connection): &(_, Connection)| observe(connection, &self.smallest_rtt);
         self.connection.as_ref().map_or_else(Observed::default, observed)
+    }
+
+    fn write_log(&mut self, writer: Box<dyn Write + Send + Sync>) -> bool {
+        self.log.put(writer)
     }
 
     fn failure(&self) -> Option<String> {

@@ -8,6 +8,7 @@
 //!   between the libraries.
 //! * `session`: null cryptography, compiled in the same way.
 //! * `handshake`: messages of the null cryptography.
+//! * `log`: the writer of a connection's qlog. Only noq-proto writes qlogs.
 //! * `control`: the congestion controls of `lasthop-tcp` as controls of noq-proto. `sampler` computes rate samples for
 //!   these controls.
 //!
@@ -21,6 +22,7 @@
 
 mod control;
 mod handshake;
+mod log;
 mod noq;
 mod quinn;
 mod sampler;

@@ -23,6 +23,7 @@ pub mod outcome;
 pub mod packet_history;
 pub mod pcap;
 pub mod probe;
+pub mod qlog;
 pub mod rlc_metrics;
 pub mod run;
 pub mod stuck;
@@ -39,7 +40,7 @@ pub use link_metrics::{LINK_METRICS, LinkDelay, LinkMetric, LinkTraffic};
 pub use outcome::{ExchangeOutcome, FlowOutcome, LinkOutcome, Outcome, TransferOutcome};
 pub use probe::{FlowSample, QueueSample, Samples};
 pub use rlc_metrics::{RLC_METRICS, RlcMetric};
-pub use run::{Observation, SteppedRun, run, run_observed, run_probed};
+pub use run::{Observation, StackLog, SteppedRun, run, run_observed, run_probed};
 pub use stuck::Stuck;
 
 /// Hash of this crate's sources, 16 hexadecimal digits.

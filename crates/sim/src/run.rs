@@ -15,6 +15,7 @@ use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::borrow::Cow;
+use std::io::Write;
 
 /// Optional observers and measurements of a run.
 #[derive(Default)]
@@ -25,6 +26,18 @@ pub struct Observation {
     pub probes: bool,
     /// Whether to measure link delays ([`crate::LinkTraffic::delay`]).
     pub link_delays: bool,
+    /// Writers of the logs of stacks ([`lasthop_stack::Stack::write_log`]).
+    pub stack_logs: Vec<StackLog>,
+}
+
+/// Writer of the log of the stack at one end of a flow.
+pub struct StackLog {
+    /// Index of the flow in [`Scenario::flows`].
+    pub flow: usize,
+    /// End of the flow: the source or the destination.
+    pub is_source: bool,
+    /// Writer. A stack reports no errors of the writer.
+    pub writer: Box<dyn Write + Send + Sync>,
 }
 
 struct ObserverList(Vec<Box<dyn Observer>>);
@@ -113,6 +126,10 @@ impl<'s> SteppedRun<'s> {
         let mut engine = assemble(&scenario, seed);
         if !observation.observers.is_empty() {
             engine.observe(Box::new(ObserverList(observation.observers)));
+        }
+        for StackLog { flow, is_source, writer } in observation.stack_logs {
+            let side = if is_source { FlowSide::Source } else { FlowSide::Destination };
+            engine.write_stack_log(FlowId(flow as u32), side, writer);
         }
         if observation.probes {
             engine.keep_flows();

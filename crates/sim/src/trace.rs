@@ -47,7 +47,7 @@ pub const FIELDS: &[Field] = &[
     field("retransmission", "whether the packet's whole payload is retransmitted"),
     field("sack", "SACK blocks, [left, right] each, as on the wire"),
     field("damaged", "sequence number of a damaged segment reported by this ACK, as on the wire"),
-    field("datagram", "number of the datagram in its flow"),
+    field("datagram", "number of the datagram in its flow; QUIC packets have none"),
     field("notice", "type of a node's notice: `bad_state` or `last_hop`"),
     field("at", "end at which the event happened: `source` or `destination`"),
     field("event", "name of the event, see below"),
@@ -83,43 +83,81 @@ fn has_field(list: &[Field], name: &str) -> bool {
     list.iter().any(|field| field.name == name)
 }
 
-/// Observer that writes a trace. [`Trace::finish`] reports errors of the writer.
-pub struct Trace<W: Write + Send> {
-    writer: W,
+/// Observer that writes a trace: one JSON object per line. [`EventWriter::finish`] reports errors of the writer.
+pub type Trace<W> = EventWriter<JsonLines<W>>;
+
+/// Format of the events of a run in files.
+pub trait EventFormat: Send + 'static {
+    /// Writes an event of a flow. `fields` are the [`FIELDS`] of the event, and include time, kind and flow.
+    ///
+    /// # Errors
+    /// Errors of the writer.
+    fn write(&mut self, flow: FlowId, fields: Map<String, Value>) -> io::Result<()>;
+}
+
+/// Format of a [`Trace`].
+pub struct JsonLines<W>(W);
+
+impl<W: Write + Send + 'static> EventFormat for JsonLines<W> {
+    fn write(&mut self, _: FlowId, fields: Map<String, Value>) -> io::Result<()> {
+        writeln!(self.0, "{}", Value::Object(fields))
+    }
+}
+
+/// Observer that writes all events of a run.
+pub struct EventWriter<F> {
+    format: F,
     flows: Vec<String>,
+    /// Whether the datagrams of each flow have numbers of their own. The engine reuses the numbers of stacks' datagrams.
+    has_numbers: Vec<bool>,
     links: Vec<String>,
     nodes: Vec<String>,
     failed: Option<io::Error>,
 }
 
-impl<W: Write + Send> Trace<W> {
+impl<W: Write + Send + 'static> Trace<W> {
     /// Returns a trace of all flows of a scenario.
     pub fn new(scenario: &Scenario, writer: W) -> Trace<W> {
-        let flows = scenario.flows.iter().map(|flow| flow.name.clone()).collect();
-        let links = scenario
-            .links
-            .iter()
-            .flat_map(|link| [format!("{}.down", link.name), format!("{}.up", link.name)])
-            .collect();
-        Trace { writer, flows, links, nodes: scenario.nodes.clone(), failed: None }
+        EventWriter::in_format(scenario, JsonLines(writer))
     }
 
     /// Flushes and returns the writer.
     ///
     /// # Errors
     /// The first error of the writer during the run.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub fn finish(self) -> io::Result<W> {
+        let JsonLines(mut writer) = self.finish_format()?;
+        writer.flush()?;
+        Ok(writer)
+    }
+}
+
+impl<F: EventFormat> EventWriter<F> {
+    /// Returns a writer of the events of all flows of a scenario.
+    pub(crate) fn in_format(scenario: &Scenario, format: F) -> EventWriter<F> {
+        let flows = scenario.flows.iter().map(|flow| flow.name.clone()).collect();
+        let links = scenario
+            .links
+            .iter()
+            .flat_map(|link| [format!("{}.down", link.name), format!("{}.up", link.name)])
+            .collect();
+        let has_numbers = scenario.flows.iter().map(|flow| flow.stack.is_none()).collect();
+        EventWriter { format, flows, has_numbers, links, nodes: scenario.nodes.clone(), failed: None }
+    }
+
+    /// Returns the format.
+    ///
+    /// # Errors
+    /// The first error of the format during the run.
+    pub(crate) fn finish_format(self) -> io::Result<F> {
         match self.failed {
             Some(error) => Err(error),
-            None => {
-                self.writer.flush()?;
-                Ok(self.writer)
-            }
+            None => Ok(self.format),
         }
     }
 
-    /// Writes a line about a packet. `place` has a key (`link` or `node`) and the name of that link or node. `cause` is
-    /// the reason for a loss.
+    /// Writes an event about a packet. `place` has a key (`link` or `node`) and the name of that link or node. `cause` is
+    /// the reason of a loss.
     fn packet(
         &mut self,
         now: Time,
@@ -128,10 +166,7 @@ impl<W: Write + Send> Trace<W> {
         place: Option<(&str, &str)>,
         cause: Option<LossReason>,
     ) {
-        let mut line = Map::new();
-        line.insert("time_s".into(), json!(now.as_secs()));
-        line.insert("kind".into(), json!(kind));
-        line.insert("flow".into(), json!(self.flows[packet.flow.0 as usize]));
+        let mut line = self.begin(now, kind, packet.flow);
         line.insert("packet".into(), json!(packet.number));
         line.insert("from".into(), json!(if packet.forward { "source" } else { "destination" }));
         if let Some((what, name)) = place {
@@ -157,7 +192,9 @@ impl<W: Write + Send> Trace<W> {
                 }
             }
             Body::Datagram { number } => {
-                line.insert("datagram".into(), json!(number));
+                if self.has_numbers[packet.flow.0 as usize] {
+                    line.insert("datagram".into(), json!(number));
+                }
                 line.insert("len_bytes".into(), json!(packet.wire_bytes));
             }
             Body::Notice(notice) => {
@@ -168,23 +205,32 @@ impl<W: Write + Send> Trace<W> {
                 }
             }
         }
-        self.line(Value::Object(line));
+        self.write(packet.flow, line);
     }
 
-    fn line(&mut self, value: Value) {
+    /// Returns the fields that all events have.
+    fn begin(&self, now: Time, kind: &str, flow: FlowId) -> Map<String, Value> {
+        let mut line = Map::new();
+        line.insert("time_s".into(), json!(now.as_secs()));
+        line.insert("kind".into(), json!(kind));
+        line.insert("flow".into(), json!(self.flows[flow.0 as usize]));
+        line
+    }
+
+    fn write(&mut self, flow: FlowId, fields: Map<String, Value>) {
         debug_assert!(
-            value.as_object().is_some_and(|line| line.keys().all(|name| has_field(FIELDS, name))),
-            "field without a description: {value}"
+            fields.keys().all(|name| has_field(FIELDS, name)),
+            "field without a description: {fields:?}"
         );
         if self.failed.is_none()
-            && let Err(error) = writeln!(self.writer, "{value}")
+            && let Err(error) = self.format.write(flow, fields)
         {
             self.failed = Some(error);
         }
     }
 }
 
-impl<W: Write + Send + 'static> Observer for Trace<W> {
+impl<F: EventFormat> Observer for EventWriter<F> {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         if let Fate::Lost(_) = fate {
             self.on_fate(now, pipe, packet, fate);
@@ -219,10 +265,7 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
 
     fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event) {
         let (name, details) = describe(event);
-        let mut line = Map::new();
-        line.insert("time_s".into(), json!(now.as_secs()));
-        line.insert("kind".into(), json!("event"));
-        line.insert("flow".into(), json!(self.flows[flow.0 as usize]));
+        let mut line = self.begin(now, "event", flow);
         let end = if side == FlowSide::Source { "source" } else { "destination" };
         line.insert("at".into(), json!(end));
         debug_assert!(has_field(EVENTS, name), "event without a description: {name}");
@@ -230,7 +273,7 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
         if let Value::Object(details) = details {
             line.extend(details);
         }
-        self.line(Value::Object(line));
+        self.write(flow, line);
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::{Layer, Observed, SentDatagram, Stack};
 use lasthop_base::Time;
 use lasthop_wire::Ecn;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Catches the panics of a stack. After a panic, the stack is not called again, and [`Stack::failure`] has the panic's
@@ -79,6 +80,10 @@ impl Stack for Guarded {
 
     fn observe(&self) -> Observed {
         if self.panic.is_none() { self.stack.observe() } else { Observed::default() }
+    }
+
+    fn write_log(&mut self, writer: Box<dyn Write + Send + Sync>) -> bool {
+        self.call(false, |stack| stack.write_log(writer))
     }
 
     fn failure(&self) -> Option<String> {

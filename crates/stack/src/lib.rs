@@ -16,6 +16,7 @@ pub use guarded::Guarded;
 
 use lasthop_base::{Duration, Time};
 use lasthop_wire::Ecn;
+use std::io::Write;
 
 /// Hash of this crate's sources, 16 hexadecimal digits.
 pub const SOURCES: &str = lasthop_sources::hash!();
@@ -101,6 +102,13 @@ pub trait Stack: Send {
     /// Returns the state of the sender.
     fn observe(&self) -> Observed {
         Observed::default()
+    }
+
+    /// Passes a writer for the stack's own log, before the first call of any other method. Returns false if the stack has
+    /// no log. A log depends on nothing but the calls of the stack.
+    fn write_log(&mut self, writer: Box<dyn Write + Send + Sync>) -> bool {
+        let _ = writer;
+        false
     }
 
     /// Returns the reason why the connection cannot continue, such as a protocol error; `None` while the connection can

@@ -7,6 +7,7 @@ use crate::finished;
 use crate::output::{self, Format};
 use crate::picture;
 use crate::provenance_chapter;
+use crate::qlog_folder::QlogFolder;
 use crate::scenario_args::{self, ScenarioArgs};
 use crate::target::{self, Target};
 use crate::{table, values};
@@ -26,6 +27,7 @@ use lasthop_lab::runs::{
 };
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
+use lasthop_sim::qlog::Qlog;
 use lasthop_sim::trace::Trace;
 use lasthop_sim::{Observation, Outcome, Samples};
 use std::any::Any;
@@ -111,6 +113,10 @@ struct RunFiles {
     /// Write every event of the first repetition, one JSON object per line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Write qlog files of the first repetition to this folder: FLOW.sqlog with the events of the network, and for each
+    /// end of a QUIC flow the log of its library
+    #[arg(long, value_name = "FOLDER")]
+    qlog: Option<PathBuf>,
     /// Write cwnd, RTT, queues … of the first repetition over time, as CSV
     #[arg(long, value_name = "FILE.csv")]
     samples: Option<PathBuf>,
@@ -372,6 +378,7 @@ impl RunFiles {
         target::refuse_duplicates(&[
             ("--pcap", &self.pcap),
             ("--trace", &self.trace),
+            ("--qlog", &self.qlog),
             ("--samples", &self.samples),
             ("--completions", &self.completions),
             ("--report", &self.report),
@@ -391,7 +398,14 @@ impl RunFiles {
             report: create(&self.report)?,
             figure: create(&self.figure)?,
             paths: Vec::new(),
+            qlog: None,
         };
+        if let Some(folder) = &self.qlog {
+            let (folder, observer, logs) = QlogFolder::create(folder, scenario)?;
+            open.qlog = Some(folder);
+            observation.observers.push(Box::new(observer));
+            observation.stack_logs = logs;
+        }
         if let Some(path) = &self.pcap {
             let target = Target::create(path)?;
             let capture = SourceCapture::new(scenario, target, self.snap)
@@ -418,6 +432,8 @@ struct OpenRunFiles {
     figure: Option<Target>,
     /// Paths of the capture and of the event trace, in the order of the observers that write these files.
     paths: Vec<PathBuf>,
+    /// Qlog files, whose observer precedes the others.
+    qlog: Option<QlogFolder>,
 }
 
 impl OpenRunFiles {
@@ -428,7 +444,14 @@ impl OpenRunFiles {
         seed: u64,
         observations: Observations,
     ) -> Result<Samples, Failure> {
-        for (observer, path) in observations.observers.into_iter().zip(&self.paths) {
+        let mut observers = observations.observers.into_iter();
+        if let Some(folder) = self.qlog.take()
+            && let Some(Ok(network)) =
+                observers.next().map(|first| (first as Box<dyn Any>).downcast::<Qlog<Target>>())
+        {
+            folder.finish(*network, seed)?;
+        }
+        for (observer, path) in observers.zip(&self.paths) {
             let target = finish_observer(observer).map_err(|error| target::unfinished(path, &error))?;
             finish(target, seed)?;
         }

@@ -8,6 +8,7 @@ use crate::stack_flow::StackFlow;
 use lasthop_base::Time;
 use lasthop_stack::Layer;
 use lasthop_wire::{Body, FlowId, Packet};
+use std::io::Write;
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
 const MAX_DATAGRAM: usize = 65_507;
@@ -191,6 +192,17 @@ impl Engine {
         {
             flow.in_flight.add_copy(number);
         }
+    }
+
+    /// Passes a writer for the log of the stack at one side of a flow, before the flow starts. Returns false if the flow
+    /// has no stacks, or if the stack has no log.
+    pub fn write_stack_log(
+        &mut self,
+        flow: FlowId,
+        side: FlowSide,
+        writer: Box<dyn Write + Send + Sync>,
+    ) -> bool {
+        stack_flow(&mut self.flows[flow.0 as usize]).is_some_and(|flow| flow.end(side).write_log(writer))
     }
 
     /// Returns a flow between stacks; `None` for other flows.

@@ -18,14 +18,15 @@ mod session;
 use noq_proto as library;
 
 use crate::control::ControlFactory;
+use crate::log::LogSlot;
 use crate::{Congestion, Settings, SmallestRtt, instant};
 use bytes::{Bytes, BytesMut};
 use lasthop_base::{Duration, Time};
 use lasthop_stack::{Observed, Stack};
 use library::congestion::{Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
 use library::{
-    Connection, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, FourTuple,
-    PathId, RttEstimator, ServerConfig, StreamId,
+    Connection, ConnectionId, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig,
+    FourTuple, PathId, QlogConfig, QlogFactory, RttEstimator, ServerConfig, Side, StreamId, TransportConfig,
 };
 use std::any::Any;
 use std::net::SocketAddr;
@@ -56,6 +57,23 @@ fn congestion(settings: &Settings, smallest_rtt: &SmallestRtt) -> Arc<dyn Contro
         is_paced: settings.stack.is_paced,
         smallest_rtt: smallest_rtt.clone(),
     })
+}
+
+/// Lets each connection write the qlog for which the slot has a writer. Returns whether the library writes qlogs.
+fn set_log(transport: &mut TransportConfig, log: &LogSlot) -> bool {
+    transport.qlog_factory(Arc::new(QlogSlot(log.clone())));
+    true
+}
+
+/// Source of the writer of a connection's qlog.
+struct QlogSlot(LogSlot);
+
+impl QlogFactory for QlogSlot {
+    fn for_connection(&self, _: Side, _: SocketAddr, _: ConnectionId, _: Instant) -> Option<QlogConfig> {
+        let mut config = QlogConfig::new(self.0.take()?);
+        config.start_time(instant(Time::ZERO));
+        Some(config)
+    }
 }
 
 /// Factory of [`Watched`] controls.

@@ -15,6 +15,7 @@ mod session;
 
 use quinn_proto as library;
 
+use crate::log::LogSlot;
 use crate::{Congestion, Settings, SmallestRtt, instant};
 use bytes::{Bytes, BytesMut};
 use lasthop_base::{Duration, Time};
@@ -22,13 +23,18 @@ use lasthop_stack::{Observed, Stack};
 use library::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
 use library::{
     Connection, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, ServerConfig,
-    StreamId,
+    StreamId, TransportConfig,
 };
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub(crate) fn pair(settings: &Settings, source_opens: bool) -> [Box<dyn Stack>; 2] {
     end::Quic::pair(settings, source_opens)
+}
+
+/// Returns whether the library writes qlogs. quinn-proto needs a feature for qlogs, which this crate does not enable.
+fn set_log(_: &mut TransportConfig, _: &LogSlot) -> bool {
+    false
 }
 
 /// Returns the library's CUBIC, or New Reno in place of every other control.
