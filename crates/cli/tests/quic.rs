@@ -222,3 +222,13 @@ fn qlog_of_many_flows_is_refused() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr_of(&output).contains("--trace") && !folder.path().join("q").exists());
 }
+
+/// A program without the feature `tls` refuses `crypto = "tls"` before the run.
+#[cfg(not(feature = "tls"))]
+#[test]
+fn tls_is_refused_without_the_feature() {
+    let output = call(&["run", PATH, "--set", "flow.bulk.kind=quic", "--set", "stack.crypto=tls"]);
+    let message = stderr_of(&output);
+    assert!(message.contains("this program has no TLS") && message.contains("--features tls"), "{message}");
+    assert!(!output.status.success());
+}

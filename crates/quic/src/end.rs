@@ -1,13 +1,13 @@
 //! One end of a QUIC connection. The modules `quinn` and `noq` each compile this file, with their QUIC library under
 //! the name `library`.
 
-use super::crypto::{NullCrypto, NullToken};
+use super::crypto::NullToken;
 use super::library::{
     AckFrequencyConfig, ClientConfig, Connection, ConnectionEvent, ConnectionHandle, ConnectionId,
     ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event,
     MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, TimeSource, TransportConfig, VarInt,
 };
-use super::session::NullHmac;
+use super::session::{NullHmac, sides};
 use super::{congestion, handle, new_endpoint, observe, poll_transmit, set_identifiers, set_log, write};
 use crate::log::LogSlot;
 use crate::{SMALLEST_DATAGRAM, Settings, SmallestRtt, instant, time};
@@ -95,16 +95,20 @@ impl Quic {
             endpoint.rng_seed(Some(seed));
             set_identifiers(&mut endpoint, move || Box::new(Identifiers(identifiers.clone())));
             let (mut client, mut server) = (None, None);
-            if is_source == source_opens {
-                let mut config = ClientConfig::new(Arc::new(NullCrypto));
+            let (crypto, failure) = match sides(settings.stack.crypto) {
+                Ok(crypto) => (Some(crypto), None),
+                Err(reason) => (None, Some(reason)),
+            };
+            if let Some((of_client, _)) = crypto.as_ref().filter(|_| is_source == source_opens) {
+                let mut config = ClientConfig::new(of_client.clone());
                 let first = Mutex::new(stream("first_identifier"));
                 config.transport_config(transport).initial_dst_cid_provider(Arc::new(move || {
                     let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
                     ConnectionId::new(&first.draw().to_be_bytes())
                 }));
                 client = Some(config);
-            } else {
-                let mut config = ServerConfig::new(Arc::new(NullCrypto), Arc::new(NullToken));
+            } else if let Some((_, of_server)) = crypto {
+                let mut config = ServerConfig::new(of_server, Arc::new(NullToken));
                 config.transport_config(transport).time_source(Arc::new(NoClock));
                 server = Some(Arc::new(config));
             }
@@ -125,7 +129,7 @@ impl Quic {
                 uses_ecn: settings.ecn,
                 smallest_rtt,
                 log,
-                failure: None,
+                failure,
             })
         })
     }

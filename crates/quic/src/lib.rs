@@ -2,12 +2,13 @@
 //! quinn-proto.
 //!
 //! A flow is one connection with one stream: unidirectional from the source to the destination, or bidirectional for
-//! requests and responses. Cryptography is null: a handshake has the flights, packet number spaces and sizes of TLS 1.3.
+//! requests and responses. Cryptography is null unless a scenario selects TLS (feature `tls`): a handshake has the flights, packet number spaces and sizes of TLS 1.3.
 //!
 //! * `end`: one end of a connection, compiled once for each library. `quinn` and `noq` contain the calls that differ
 //!   between the libraries.
 //! * `session`: null cryptography, compiled in the same way.
 //! * `handshake`: messages of the null cryptography.
+//! * `tls`: TLS 1.3 with the feature `tls`.
 //! * `log`: the writer of a connection's qlog. Only noq-proto writes qlogs.
 //! * `control`: the congestion controls of `lasthop-tcp` as controls of noq-proto. `sampler` computes rate samples for
 //!   these controls.
@@ -26,6 +27,8 @@ mod log;
 mod noq;
 mod quinn;
 mod sampler;
+#[cfg(feature = "tls")]
+mod tls;
 
 use lasthop_base::{Duration, Time};
 use lasthop_stack::Stack;

@@ -1,14 +1,17 @@
-//! Null cryptography: the parts that both libraries share. `quinn` and `noq` compile this file with their library as
+//! Null cryptography, and the choice between null cryptography and TLS: the parts that both libraries share. `quinn` and `noq` compile this file with their library as
 //! `library`. Their macro `identifier` is the type by which the library passes a connection identifier.
 
-use super::crypto::protocol_violation;
+use super::crypto::{NullCrypto, protocol_violation};
 use super::library::crypto::{
-    CryptoError, ExportKeyingMaterialError, HeaderKey, HmacKey, KeyPair, Keys, PacketKey, Session,
+    ClientConfig, CryptoError, ExportKeyingMaterialError, HeaderKey, HmacKey, KeyPair, Keys, PacketKey,
+    ServerConfig, Session,
 };
 use super::library::transport_parameters::TransportParameters;
 use super::library::{ConnectionId, Side, TransportError};
 use crate::handshake::{Handshake, sign};
+use lasthop_stack::quic::Crypto;
 use std::any::Any;
+use std::sync::Arc;
 
 /// Key that changes no bytes.
 pub(super) struct NullKey;
@@ -100,6 +103,26 @@ impl Session for NullSession {
     ) -> Result<(), ExportKeyingMaterialError> {
         out.fill(0);
         Ok(())
+    }
+}
+
+/// Cryptography of both sides of a connection.
+///
+/// # Errors
+/// The reason if the cryptography is not available.
+pub(super) fn sides(crypto: Crypto) -> Result<(Arc<dyn ClientConfig>, Arc<dyn ServerConfig>), String> {
+    match crypto {
+        Crypto::Null => Ok((Arc::new(NullCrypto), Arc::new(NullCrypto))),
+        #[cfg(feature = "tls")]
+        Crypto::Tls => {
+            use super::library::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+            let (client, server) = crate::tls::sides()?;
+            let client = QuicClientConfig::try_from(client).map_err(|error| error.to_string())?;
+            let server = QuicServerConfig::try_from(server).map_err(|error| error.to_string())?;
+            Ok((Arc::new(client), Arc::new(server)))
+        }
+        #[cfg(not(feature = "tls"))]
+        Crypto::Tls => Err("this program has no TLS".to_owned()),
     }
 }
 

@@ -6,7 +6,7 @@ use lasthop_base::{Stream, Time};
 use lasthop_engine::{Application, FlowSide, NoEndpoint, StackFlow, Traffic};
 use lasthop_scenario::{ChosenStack, Flow, Scenario};
 use lasthop_stack::Stack;
-use lasthop_stack::quic::Settings;
+use lasthop_stack::quic::{Crypto, Settings};
 use lasthop_stack::transport::{Connection, Transport};
 
 /// Hash of the sources of the QUIC stacks' crate, 16 hexadecimal digits; empty without the feature `quic`.
@@ -20,7 +20,22 @@ pub const SOURCES: &str = "";
 pub(crate) fn missing(scenario: &Scenario) -> Option<Stuck> {
     let is_missing =
         |stack: &ChosenStack| cfg!(not(feature = "quic")) && matches!(built(stack), Transport::Quic(_));
-    let flow = scenario.flows.iter().find(|flow| flow.stack.as_deref().is_some_and(is_missing))?;
+    let find = |is_missing: &dyn Fn(&ChosenStack) -> bool| {
+        scenario.flows.iter().find(|flow| flow.stack.as_deref().is_some_and(is_missing))
+    };
+    let needs_tls = |stack: &ChosenStack| {
+        cfg!(not(feature = "tls"))
+            && matches!(built(stack), Transport::Quic(Settings { crypto: Crypto::Tls, .. }))
+    };
+    if let Some(flow) = find(&needs_tls) {
+        return Some(Stuck {
+            message: format!("flow.{}: stack.crypto = \"tls\", but this program has no TLS", flow.name),
+            help: "build with `cargo install --path crates/cli --features tls`, or set stack.crypto = \"null\", whose \
+                   packets have the same sizes"
+                .to_owned(),
+        });
+    }
+    let flow = find(&is_missing)?;
     Some(Stuck {
         message: format!("flow.{}: this program has no QUIC stack", flow.name),
         help: "use the command `lasthop` or the Python package, or set kind = \"tcp\"".to_owned(),

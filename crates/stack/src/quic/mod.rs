@@ -27,6 +27,15 @@ pub enum ControlFrom {
     Lasthop,
 }
 
+/// Cryptography of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Crypto {
+    /// No cryptography, with the flights and sizes of TLS 1.3.
+    Null,
+    /// TLS 1.3. Keys are random, so that only the sizes and the times of packets repeat.
+    Tls,
+}
+
 /// Settings of a QUIC stack that scenarios select.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Settings {
@@ -49,6 +58,8 @@ pub struct Settings {
     /// Packet threshold for loss detection: number of later packets whose arrival makes a packet count as lost (RFC
     /// 9002 §6.1.1).
     pub packet_threshold: u32,
+    /// Cryptography.
+    pub crypto: Crypto,
 }
 
 impl Default for Settings {
@@ -91,6 +102,12 @@ const PACKET_THRESHOLD: Parameter = Parameter {
     default: Some("3"),
     doc: "later packets that arrive before a packet counts as lost",
 };
+const CRYPTO: Parameter = Parameter {
+    name: "crypto",
+    unit: Unit::Word(&["null", "tls"]),
+    default: Some("null"),
+    doc: "null: no encryption, packets of the same sizes; tls: TLS 1.3 (needs a program built with the feature `tls`)",
+};
 
 /// Returns the settings that all stacks have.
 fn common(implementation: Library, values: &Values) -> Settings {
@@ -103,6 +120,7 @@ fn common(implementation: Library, values: &Values) -> Settings {
         packets_per_ack: values.count(PACKETS_PER_ACK.name) as u32,
         max_ack_delay: values.duration(MAX_ACK_DELAY.name),
         packet_threshold: values.count(PACKET_THRESHOLD.name) as u32,
+        crypto: if values.word(CRYPTO.name) == "tls" { Crypto::Tls } else { Crypto::Null },
     }
 }
 

@@ -1,8 +1,8 @@
 //! noq: a fork of the QUIC library quinn that obeys the pacing rate of its congestion control.
 
 use super::{
-    ControlFrom, Library, MAX_ACK_DELAY, MTU_DISCOVERY, PACKET_THRESHOLD, PACKETS_PER_ACK, RECEIVE_WINDOW,
-    Settings, common,
+    CRYPTO, ControlFrom, Library, MAX_ACK_DELAY, MTU_DISCOVERY, PACKET_THRESHOLD, PACKETS_PER_ACK,
+    RECEIVE_WINDOW, Settings, common,
 };
 use crate::transport::{Build, Transport};
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
@@ -34,6 +34,7 @@ pub(crate) const MECHANISM: Mechanism<Build> = Mechanism {
             PACKETS_PER_ACK,
             MAX_ACK_DELAY,
             PACKET_THRESHOLD,
+            CRYPTO,
         ],
         ..Info::PLAIN
     },
