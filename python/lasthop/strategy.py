@@ -336,12 +336,16 @@ class Stack(Strategy):
     layer: str = "udp"
     """"udp": a datagram is the payload of UDP, and links add 28 bytes of headers; "ip": a datagram is an IP packet."""
 
+    is_client: bool = True
+    """Whether this end opens the connection; set before `on_start`. The source is the client of a transfer. With requests
+    (key `response`), the destination is the client: it writes requests, and the source writes responses."""
+
     def on_start(self, is_source: bool, datagram_bytes: int, seed: int) -> None:
         """Called before the run. `datagram_bytes`: largest datagram; `seed`: for random.Random, the same for both ends
         and different for each connection and repetition."""
 
     def open(self, now_s: float) -> None:
-        """Called at the source when the flow starts. The destination waits from the start of the run."""
+        """Called at the client when the flow starts. The other end waits from the start of the run."""
 
     def handle_datagram(self, now_s: float, datagram: bytes, is_marked: bool) -> None:
         """Called for each datagram that arrives undamaged. `is_marked`: a router has set the ECN mark CE."""
@@ -359,11 +363,11 @@ class Stack(Strategy):
         return None
 
     def write(self, now_s: float, nbytes: int) -> int:
-        """Accepts up to `nbytes` bytes of the source's application. Returns the number of bytes accepted."""
+        """Accepts up to `nbytes` bytes of this end's application. Returns the number of bytes accepted."""
         return 0
 
     def finish(self, now_s: float) -> None:
-        """Called at the source after the application's last byte was accepted."""
+        """Called after the last byte of this end's application was accepted."""
 
     def read(self, now_s: float) -> int:
         """Returns the number of bytes that have arrived in order since the last call."""

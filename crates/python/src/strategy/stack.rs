@@ -40,6 +40,8 @@ impl PythonStack {
                 _ => Err(hooks.wrong("layer", &layer, "\"udp\" or \"ip\"")),
             }
         });
+        let is_client = is_source == connection.source_opens;
+        object.attempt(|hooks| hooks.object.setattr(intern!(hooks.py(), "is_client"), is_client));
         let arguments = (is_source, connection.datagram, connection.seed >> 1);
         object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_start"), arguments).map(drop));
         let layer = if carries_ip == Some(true) { Layer::Ip } else { Layer::Udp };
