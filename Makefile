@@ -12,7 +12,7 @@ HEADERS = /usr/include/linux/bpf.h:linux-libc-dev /usr/include/bpf/bpf_helpers.h
 # Version of axe-core (MPL 2.0), which checks the page's accessibility in tests if npm is installed.
 AXE = 4.14.1
 
-.PHONY: test waiting judge computing compiling tools format unit live others quiet lint tls workflows doc python stubs bench measured count count-update peers growth crosscheck-ns2 crosscheck-kernel site
+.PHONY: test waiting judge computing compiling tools format unit live others quiet lint tls workflows doc python stubs bench measured count count-update smoltcp peers growth crosscheck-ns2 crosscheck-kernel site
 
 # List of tests that could not be judged on a busy machine, one per line, written by crates/cli/tests/common/machine.rs.
 NOT_JUDGED = target/tmp/not-judged.txt
@@ -239,6 +239,10 @@ fast:
 	RUSTFLAGS="-Cprofile-use=$(CURDIR)/target/fast/told.profdata" $(CARGO) build --quiet --release --target $(HOST) --target-dir target/fast
 	cp target/fast/$(HOST)/release/lasthop target/fast/lasthop
 	@echo "target/fast/lasthop"
+
+# Tests of smoltcp's TCP as a stack (examples/smoltcp). Needs Rust 1.91.
+smoltcp:
+	CARGO_TARGET_DIR=$(CURDIR)/target $(CARGO) test --manifest-path examples/smoltcp/Cargo.toml
 
 # Compares Lasthop, ns-2 and ns-3 for the tables of docs/development/performance/figures.md. Takes about ten minutes.
 peers:
