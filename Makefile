@@ -12,7 +12,7 @@ HEADERS = /usr/include/linux/bpf.h:linux-libc-dev /usr/include/bpf/bpf_helpers.h
 # Version of axe-core (MPL 2.0), which checks the page's accessibility in tests if npm is installed.
 AXE = 4.14.1
 
-.PHONY: test waiting judge computing compiling tools format unit live others quiet lint tls workflows doc python stubs bench measured count count-update smoltcp peers growth crosscheck-ns2 crosscheck-kernel site
+.PHONY: test waiting judge computing compiling tools format unit live others quiet lint features workflows doc python stubs bench measured count count-update smoltcp peers growth crosscheck-ns2 crosscheck-kernel site
 
 # List of tests that could not be judged on a busy machine, one per line, written by crates/cli/tests/common/machine.rs.
 NOT_JUDGED = target/tmp/not-judged.txt
@@ -53,12 +53,12 @@ computing:
 
 compiling:
 	$(MAKE) lint
-	$(MAKE) tls
+	$(MAKE) features
 	$(MAKE) python
 
-# QUIC flows with TLS in place of null cryptography, a feature that no other job compiles.
-tls:
-	nice $(CARGO) test -p lasthop-quic --features tls --test tls
+# TLS in place of null cryptography, and logs of noq: features that no other job compiles.
+features:
+	nice $(CARGO) test -p lasthop-quic --features qlog,tls --test qlog --test tls
 
 # Installs missing tools on Debian as root; otherwise reports which tests will be skipped.
 tools:

@@ -56,7 +56,9 @@ impl QlogFolder {
     /// that have written no log.
     pub(crate) fn finish(self, network: Qlog<Target>, seed: u64) -> Result<(), Failure> {
         let failed = |error: &io::Error| target::unfinished(&self.folder, error);
+        let has_stacks = !self.stacks.is_empty();
         let mut files = network.into_files().map_err(|error| failed(&error))?;
+        let of_network = files.len();
         for log in self.stacks {
             files.extend(log.into_written().map_err(|error| failed(&error))?);
         }
@@ -64,6 +66,11 @@ impl QlogFolder {
         files.into_iter().try_for_each(Target::finish)?;
         let shown = self.folder.display();
         output::note(&format!("{shown}: {count} qlog files, first repetition, seed {seed}"));
+        if has_stacks && count == of_network {
+            output::note(
+                "no log of a QUIC library: only noq has one, in programs built with --features qlog",
+            );
+        }
         Ok(())
     }
 }

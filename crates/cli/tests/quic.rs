@@ -166,8 +166,7 @@ fn requests_run_over_both_transports() {
     }
 }
 
-/// `--qlog` writes JSON text sequences (RFC 7464): the network's events of each flow, and the library's log of each end.
-/// Equal runs write equal files.
+/// `--qlog` writes the network's events of each flow as a JSON text sequence (RFC 7464). Equal runs write equal files.
 #[test]
 fn qlog_files_agree_with_the_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -189,24 +188,11 @@ fn qlog_files_agree_with_the_run() {
     let network = records(&first.join("bulk.sqlog"));
     assert_eq!(network[0]["trace"]["vantage_point"]["type"], "network");
     assert_eq!(network[0]["file_schema"], "urn:ietf:params:qlog:file:sequential");
-    let (source, destination) =
-        (records(&first.join("bulk-source.sqlog")), records(&first.join("bulk-destination.sqlog")));
-    // The network sees each datagram that an end sends, as sent or as lost on the first link. A datagram of the handshake
-    // may have several packets.
+    // Each datagram is sent, or lost on the first link.
     let seen: BTreeSet<u64> = network.iter().filter_map(|it| it["data"]["packet"].as_u64()).collect();
-    let sent = seen.len();
-    let packets = named(&source, "quic:packet_sent") + named(&destination, "quic:packet_sent");
-    assert!(sent > 1000 && (sent..sent + 10).contains(&packets), "{sent} datagrams, {packets} packets");
-    // Data packets that the library calls lost were lost on the link.
-    let lost =
-        network.iter().filter(|it| it["name"] == "lasthop:lost" && it["data"]["from"] == "source").count();
-    let noticed = named(&source, "quic:packet_lost");
-    assert!(noticed > 0 && noticed <= lost, "{noticed} of {lost}");
-    assert!(source.last().unwrap()["time"].as_f64().is_some_and(|time| (4900.0..=5000.0).contains(&time)));
-    for file in ["bulk.sqlog", "bulk-source.sqlog", "bulk-destination.sqlog"] {
-        let bytes = |folder: &Path| std::fs::read(folder.join(file)).unwrap();
-        assert!(bytes(&first) == bytes(&second), "{file} differs");
-    }
+    assert!(seen.len() > 1000 && named(&network, "lasthop:lost") > 0, "{}", seen.len());
+    let bytes = |folder: &Path| std::fs::read(folder.join("bulk.sqlog")).unwrap();
+    assert!(bytes(&first) == bytes(&second));
     // A TCP flow has the events of Lasthop's TCP, and no other file.
     let events = records(&tcp.join("bulk.sqlog"));
     assert!(named(&events, "lasthop:recovery_entered") > 0 && events[1]["data"]["seq"].is_number());

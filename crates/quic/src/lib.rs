@@ -9,7 +9,7 @@
 //! * `session`: null cryptography, compiled in the same way.
 //! * `handshake`: messages of the null cryptography.
 //! * `tls`: TLS 1.3 with the feature `tls`.
-//! * `log`: the writer of a connection's qlog. Only noq-proto writes qlogs.
+//! * `log`: the writer of a connection's qlog. Only noq-proto with the feature `qlog` writes qlogs.
 //! * `control`: the congestion controls of `lasthop-tcp` as controls of noq-proto. `sampler` computes rate samples for
 //!   these controls.
 //!

@@ -26,6 +26,7 @@ impl LogSlot {
         !self.is_disabled
     }
 
+    #[cfg(feature = "qlog")]
     pub(crate) fn take(&self) -> Option<Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -113,8 +113,8 @@ struct RunFiles {
     /// Write every event of the first repetition, one JSON object per line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write qlog files of the first repetition to this folder: FLOW.sqlog with the events of the network, and for each
-    /// end of a QUIC flow the log of its library
+    /// Write qlog files of the first repetition to this folder: for each flow the events of the network, and for each end
+    /// of a QUIC flow the library's log (noq, in programs built with --features qlog)
     #[arg(long, value_name = "FOLDER")]
     qlog: Option<PathBuf>,
     /// Write cwnd, RTT, queues … of the first repetition over time, as CSV

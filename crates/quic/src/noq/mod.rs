@@ -25,8 +25,8 @@ use lasthop_base::{Duration, Time};
 use lasthop_stack::{Observed, Stack};
 use library::congestion::{Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
 use library::{
-    Connection, ConnectionId, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig,
-    FourTuple, PathId, QlogConfig, QlogFactory, RttEstimator, ServerConfig, Side, StreamId, TransportConfig,
+    Connection, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, FourTuple,
+    PathId, RttEstimator, ServerConfig, StreamId, TransportConfig,
 };
 use std::any::Any;
 use std::net::SocketAddr;
@@ -60,17 +60,32 @@ fn congestion(settings: &Settings, smallest_rtt: &SmallestRtt) -> Arc<dyn Contro
 }
 
 /// Lets each connection write the qlog for which the slot has a writer. Returns whether the library writes qlogs.
+#[cfg(feature = "qlog")]
 fn set_log(transport: &mut TransportConfig, log: &LogSlot) -> bool {
     transport.qlog_factory(Arc::new(QlogSlot(log.clone())));
     true
 }
 
+/// Returns whether the library writes qlogs.
+#[cfg(not(feature = "qlog"))]
+fn set_log(_: &mut TransportConfig, _: &LogSlot) -> bool {
+    false
+}
+
 /// Source of the writer of a connection's qlog.
+#[cfg(feature = "qlog")]
 struct QlogSlot(LogSlot);
 
-impl QlogFactory for QlogSlot {
-    fn for_connection(&self, _: Side, _: SocketAddr, _: ConnectionId, _: Instant) -> Option<QlogConfig> {
-        let mut config = QlogConfig::new(self.0.take()?);
+#[cfg(feature = "qlog")]
+impl library::QlogFactory for QlogSlot {
+    fn for_connection(
+        &self,
+        _: library::Side,
+        _: SocketAddr,
+        _: library::ConnectionId,
+        _: Instant,
+    ) -> Option<library::QlogConfig> {
+        let mut config = library::QlogConfig::new(self.0.take()?);
         config.start_time(instant(Time::ZERO));
         Some(config)
     }
