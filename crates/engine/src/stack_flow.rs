@@ -4,7 +4,6 @@ use crate::application::{Application, Socket};
 use crate::flow::FlowSide;
 use lasthop_base::Time;
 use lasthop_stack::{Guarded, Observed, Stack};
-use std::collections::VecDeque;
 
 /// The two ends of a flow, their applications, and the datagrams in flight.
 pub struct StackFlow {
@@ -199,20 +198,40 @@ impl Socket for StackEnd {
 pub(crate) struct DatagramBuffers {
     /// For each slot, the bytes of a datagram, and the number of packets in flight with these bytes.
     slots: Vec<(Vec<u8>, u32)>,
-    free: VecDeque<u32>,
+    free: Vec<u32>,
+    /// Buffer for the next datagram.
+    next: Vec<u8>,
 }
 
 impl DatagramBuffers {
-    /// Reserves a slot with an empty buffer for one packet.
-    pub(crate) fn reserve(&mut self) -> u64 {
-        let slot = self.free.pop_front().unwrap_or_else(|| {
-            self.slots.push((Vec::with_capacity(1536), 0));
-            self.slots.len() as u32 - 1
-        });
-        let (bytes, packets) = &mut self.slots[slot as usize];
-        bytes.clear();
-        *packets = 1;
-        u64::from(slot)
+    /// Returns an empty buffer for the next datagram. The caller returns the buffer to [`DatagramBuffers::insert`] or to
+    /// [`DatagramBuffers::give_back`].
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        let mut buffer = std::mem::take(&mut self.next);
+        buffer.clear();
+        buffer
+    }
+
+    /// Accepts an unused buffer.
+    pub(crate) fn give_back(&mut self, buffer: Vec<u8>) {
+        self.next = buffer;
+    }
+
+    /// Stores the bytes of one packet. Returns the number of their slot.
+    pub(crate) fn insert(&mut self, bytes: Vec<u8>) -> u64 {
+        match self.free.pop() {
+            Some(slot) => {
+                let place = &mut self.slots[slot as usize];
+                self.next = std::mem::replace(&mut place.0, bytes);
+                place.1 = 1;
+                u64::from(slot)
+            }
+            None => {
+                self.slots.push((bytes, 1));
+                self.next = Vec::with_capacity(1536);
+                self.slots.len() as u64 - 1
+            }
+        }
     }
 
     pub(crate) fn buffer(&mut self, slot: u64) -> &mut Vec<u8> {
@@ -229,7 +248,7 @@ impl DatagramBuffers {
         let packets = &mut self.slots[slot as usize].1;
         *packets = packets.saturating_sub(1);
         if *packets == 0 {
-            self.free.push_back(slot as u32);
+            self.free.push(slot as u32);
         }
     }
 
@@ -245,13 +264,16 @@ mod tests {
     #[test]
     fn a_slot_is_reused_after_its_last_packet() {
         let mut buffers = DatagramBuffers::default();
-        let (one, two) = (buffers.reserve(), buffers.reserve());
-        buffers.buffer(one).push(7);
+        let (one, two) = (buffers.insert(vec![7]), buffers.insert(vec![8]));
         buffers.add_copy(one);
         buffers.release(one);
         assert_eq!((buffers.used(), &buffers.buffer(one)[..]), (2, &[7][..]));
         buffers.release(one);
         buffers.release(two);
-        assert_eq!((buffers.used(), buffers.reserve(), buffers.buffer(one).len()), (0, one, 0));
+        let mut next = buffers.take();
+        assert_eq!((buffers.used(), next.len()), (0, 0));
+        next.push(9);
+        let slot = buffers.insert(next);
+        assert_eq!((slot, &buffers.buffer(slot)[..]), (two, &[9][..]));
     }
 }

@@ -1,13 +1,13 @@
 //! [`Engine`]: flows between transport implementations of other projects.
 
 use super::flow_state::{FlowState, side_index};
-use super::sending::{UDP_IPV4_HEADER, empty_packet};
+use super::sending::UDP_IPV4_HEADER;
 use super::{Engine, timer_of};
 use crate::flow::{FlowSide, NoEndpoint, Overhead, Traffic};
 use crate::stack_flow::StackFlow;
 use lasthop_base::Time;
 use lasthop_stack::Layer;
-use lasthop_wire::{Body, FlowId, Packet};
+use lasthop_wire::{Body, FlowId, Packet, Priority};
 use std::io::Write;
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
@@ -101,7 +101,9 @@ impl Engine {
             account.rest().completed = Some(now);
             self.concurrent.end(share);
         }
-        self.timers.at_latest(timer_of(id.0 as usize, FlowSide::Source), flow.next_action());
+        if flow.application().is_some() {
+            self.timers.at_latest(timer_of(id.0 as usize, FlowSide::Source), flow.next_action());
+        }
         has_output
     }
 
@@ -122,25 +124,23 @@ impl Engine {
                 let reason = "sends datagrams without end, or requests deadlines in the past";
                 return self.fail_stack(id, reason.to_owned());
             }
-            let slot = flow.in_flight.reserve();
-            let mut bytes = std::mem::take(flow.in_flight.buffer(slot));
-            let sent = flow.end(side).poll_datagram(now, &mut bytes);
-            let length = bytes.len();
-            if let (Some(observer), Some(_)) = (&mut self.observer, sent) {
-                observer.on_datagram(id, slot, flow.end(side).layer(), &bytes);
-            }
-            *flow.in_flight.buffer(slot) = bytes;
-            let Some(sent) = sent else {
-                flow.in_flight.release(slot);
+            let mut bytes = flow.in_flight.take();
+            let Some(sent) = flow.end(side).poll_datagram(now, &mut bytes) else {
+                flow.in_flight.give_back(bytes);
                 if let Some(reason) = flow.end(side).failure() {
                     return self.fail_stack(id, reason);
                 }
                 let due = flow.end(side).poll_timeout(now).max(now);
                 return self.timers.at_latest(timer_of(id.0 as usize, side), due);
             };
+            let length = bytes.len();
             if length == 0 || length > MAX_DATAGRAM {
-                flow.in_flight.release(slot);
                 return self.fail_stack(id, format!("sends a datagram of {length} bytes"));
+            }
+            let slot = flow.in_flight.insert(bytes);
+            if let Some(observer) = &mut self.observer {
+                let layer = flow.end(side).layer();
+                observer.on_datagram(id, slot, layer, flow.in_flight.buffer(slot));
             }
             let headers = match (flow.end(side).layer(), direction.overhead()) {
                 (Layer::Ip, _) => 0,
@@ -157,7 +157,12 @@ impl Engine {
                 is_retransmission,
                 ecn: sent.ecn,
                 body: Body::Datagram { number: slot },
-                ..empty_packet()
+                number: 0,
+                before_first_loss: false,
+                damaged: false,
+                priority: Priority::Normal,
+                hop: 0,
+                enqueued_at: Time::ZERO,
             };
             self.send_from_host(&mut packet, direction.first, direction.host());
         }
