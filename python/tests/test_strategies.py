@@ -1,4 +1,4 @@
-"""Tests mechanisms in Python: arguments of hooks, effects, and speed."""
+"""Tests mechanisms that users write in Python: equality with the engine, errors, and speed."""
 
 import importlib.util
 import math

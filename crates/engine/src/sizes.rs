@@ -1,5 +1,4 @@
-//! Tests of the sizes of types. These types are written for each packet, or belong to a connection. Larger types cost
-//! time.
+//! Tests of the sizes of types that are written for each packet or belong to a connection. Larger types cost time.
 //!
 //! If you need more bytes, change the number here and record the results of `make count` in
 //! `docs/development/performance/journal.md`. The sizes of a connection's types are in cache lines of 64 bytes, because
@@ -49,8 +48,8 @@ fn a_connection_takes_few_cache_lines() {
         ("Sender", size_of::<Sender>(), 14),
         // Receiver: reassembly with its ranges, four boxed mechanisms, and the path estimate.
         ("Receiver", size_of::<Receiver>(), 8),
-        // Sender and receiver (22 lines), the event log (3), and handshake, timers and challenge ACKs (5). Each part is
-        // aligned to a cache line.
+        // In cache lines: sender and receiver (22), event log (3), and handshake, timers and challenge ACKs (5). Each
+        // part is aligned to a cache line.
         ("Endpoint", size_of::<Endpoint>(), 30),
     ];
     for (name, is, most) in limits {

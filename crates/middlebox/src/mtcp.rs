@@ -11,8 +11,9 @@
 //! The sources are the author's page and lecture notes, not the paper. We chose when the mobile counts as silent: after
 //! `silence`, or after twice the smoothed gap between the mobile's segments, whichever is longer. We also chose the
 //! time for which the last byte is withheld (`hold`). In the original scheme, a returning mobile sends a message; here,
-//! the station probes the mobile with copies of the last data packet. A link with a planned rate reports its outages to
-//! the station (`away`). The wireless TCP and the channel sharing of the original scheme are not modelled.
+//! the station probes the mobile with copies of the last data packet. A link whose rate changes by plan (key `plan`)
+//! reports its outages to the station (`away`). The wireless TCP and the channel sharing of the original scheme are not
+//! modelled.
 
 use crate::acks::{AckKind, Acks};
 use crate::directions::{PerDirection, Toward};
@@ -58,8 +59,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 /// Range of `silence`. With 0 s, the station would send endless probes at one instant.
 pub(crate) const SILENCE: Unit = Unit::Duration(Duration::from_millis(1), Duration::from_secs(60));
 
-/// Outage threshold: while the link's planned rate is below this value, the station treats the link as being in an
-/// outage.
+/// Outage threshold for links whose rate follows a plan (key `plan`). While the link's rate is below the threshold, the
+/// station treats the link as being in an outage.
 pub(crate) const AWAY: Parameter = Parameter {
     name: "away",
     unit: Unit::Rate,

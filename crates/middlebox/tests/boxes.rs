@@ -296,8 +296,8 @@ fn wtcp_hides_the_time_that_a_repair_takes() {
         assert_eq!(stamps(&script.decide(stamped(data(number), value))), [value]);
     }
     script.after(20).pass(ack(1000));
-    // Packet 1000 is lost. The duplicate ACK triggers a retransmission with a timestamp that is 20 ms later. The ACK is
-    // not forwarded.
+    // Packet 1000 is lost. The duplicate ACK triggers a retransmission 20 ms after the packet reached the station. The
+    // station adds these 20 ms to the packet's timestamp, so that RTT samples exclude them. The ACK is not forwarded.
     let out = script.decide(ack(1000));
     assert_eq!((observed(&out), stamps(&out)), (vec![Out::Retransmission(1000)], vec![520]));
     assert_eq!(script.pass(ack(1000)), []);

@@ -166,7 +166,7 @@ fn idle(
         Is::This(text) => format!("{} = {}", rule.other, other(text)),
         Is::Not(text) => format!("{} other than {}", rule.other, other(text)),
     };
-    // Whether a parameter also depends on `rule.other`, and has an effect with the present value of `rule.other`.
+    // Whether a parameter has an effect only with some values of `rule.other`, including its present value.
     let is_decided = |name: &&str| {
         let mut rules = info.only_if.iter().filter(|one| one.parameters.contains(name));
         rules.any(|one| one.other == rule.other) && info.unmet_condition(name, values).is_none()
@@ -211,13 +211,14 @@ const UNLIMITED: &str = "unlimited";
 /// Units of a queue limit in packets.
 const PACKETS: [&str; 5] = ["packets", "packet", "pkts", "pkt", "p"];
 
-/// Returns the mechanism that a bare amount (`50 packets`) selects for this key, and the description of its limit.
+/// Returns the mechanism of this seam that a bare amount (`50 packets`) selects, and the names of the mechanism's
+/// parameters that a bare amount can set. `None` if a bare amount selects no mechanism of this seam.
 fn limited(seam: &SeamInfo) -> Option<(&'static Info, Limit)> {
     let info = seam.limited()?;
     info.limit.map(|limit| (info, limit))
 }
 
-/// Returns the mechanism and the limit that a bare amount (`50 packets`) selects; `None` if the word is not an amount.
+/// Returns the parameter values of `info` that a bare amount (`50 packets`) means; `None` if `word` is not an amount.
 fn bare(
     reader: &TableReader<'_>,
     head: TableHead<'_>,

@@ -2,15 +2,15 @@
 
 use crate::foreign::{Foreign, foreign, one_of};
 
-/// Returns the candidate that the user probably meant: the equivalent of another tool's name, or else the nearest
-/// spelling.
+/// Returns the candidate that the user probably meant by `written`. If `written` is a name that another tool uses,
+/// returns Lasthop's equivalent; otherwise, or without an equivalent, returns the candidate with the nearest spelling.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let entry = foreign(written);
     if let Some(name) = entry.and_then(|entry| meant(entry, &candidates).first().copied()) {
         return Some(name);
     }
-    // A word that is another tool's name counts as a misspelling only if one letter differs.
+    // If `written` is another tool's name, a candidate counts as meant only if one letter differs.
     let most = if entry.is_some() { 1 } else { 1 + written.chars().count() / 3 };
     let ((distance, ..), name) = candidates
         .into_iter()
@@ -25,8 +25,8 @@ fn meant<'a>(entry: &Foreign, candidates: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Sort key of a candidate; the nearest candidate has the smallest key. `None` if `written` is too long. The key has:
-/// * the distance to the written word, at most 1 if one word begins with the other;
-/// * whether the candidate does not begin with the written word;
+/// * the distance between the candidate and `written`, at most 1 if one word begins with the other;
+/// * whether the candidate does not begin with `written`;
 /// * the number of changed letters.
 fn score(written: &str, candidate: &str) -> Option<(usize, bool, usize)> {
     // The time to compare two words grows with the product of their lengths. A longer text is not a misspelt name.

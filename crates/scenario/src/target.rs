@@ -1,5 +1,5 @@
 //! Finds the tables and values of a document that a key path means. For each match, returns the kind of the table or
-//! value, and the mechanism on the path. The module `set` uses the matches.
+//! value, and the mechanism in the key path. The module `set` uses the matches.
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -18,10 +18,10 @@ pub(crate) type KeyPath = Vec<String>;
 
 #[derive(Clone)]
 pub(crate) struct SetTarget<'c> {
-    /// Full path, in parts: `link`, `wireless`, `down`, `queue`, `bytes`.
+    /// Full key path, in parts: `link`, `wireless`, `down`, `queue`, `bytes`.
     pub(crate) path: KeyPath,
     pub(crate) level: Level<'c>,
-    /// The mechanism on the path: the number of path parts before the mechanism, and the kind of mechanism.
+    /// Mechanism in the key path: the number of parts before the mechanism, and the kind of mechanism.
     pub(crate) mechanism: Option<(usize, &'c SeamInfo)>,
 }
 
@@ -36,9 +36,10 @@ pub(crate) enum Level<'c> {
     /// A flow with this kind of traffic.
     Flow(&'static str),
     End(&'static str),
-    /// A mechanism. The next part is a parameter, which depends on the chosen mechanism and is checked later.
+    /// A key for a mechanism, such as `queue`. The next part of the key path is a parameter of the chosen mechanism.
+    /// The parameter is checked later.
     Mechanism(&'c SeamInfo),
-    /// A table of `route`. The variant holds the number of node names that follow in the path.
+    /// A table of `route`. The variant holds the number of node names that follow in the key path.
     Route(u8),
     /// The key for the rate of a link: constant, planned or recorded.
     Service,
@@ -46,8 +47,8 @@ pub(crate) enum Level<'c> {
     Value,
 }
 
-/// Returns the keys that a path means: one key, or the same key in several flows. `at` is the position of the path in
-/// the source text.
+/// Returns the keys that the key path `written` means: one key, or the same key in several flows. `at` is the position
+/// of `written` in the source text.
 pub(crate) fn resolve<'c>(
     draft: &Draft,
     catalogue: &'c Catalogue,
@@ -118,7 +119,8 @@ impl<'c> SetTarget<'c> {
 }
 
 impl<'c> Level<'c> {
-    /// Returns the level (kind of table or value) after the next part of a path; `None` if no such part exists.
+    /// Returns the level (kind of table or value) after the next part of a key path; `None` if this level has no such
+    /// part.
     fn child(self, draft: &Draft, catalogue: &'c Catalogue, part: &str, is_whole: bool) -> Option<Level<'c>> {
         let of_side = |side: &str| {
             let seam = catalogue.of_side(side).into_iter().find(|seam| seam.name == part);
@@ -161,7 +163,8 @@ impl<'c> Level<'c> {
         }
     }
 
-    /// Creates the error for a path that does not exist. `at` is the position of the unknown part in the source text.
+    /// Creates the error for a key path that does not exist. `at` is the position of the unknown part in the source
+    /// text.
     fn unknown_part(
         self,
         draft: &Draft,
@@ -206,7 +209,7 @@ fn names(draft: &Draft, top: &str) -> Vec<String> {
     }
 }
 
-/// Returns the full paths that a written path means: one path, or the same key in several flows.
+/// Returns the full key paths that a written key path means: one key path, or the same key in several flows.
 fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<KeyPath>, Problem> {
     let parts: KeyPath = path.split('.').map(|part| part.trim().to_owned()).collect();
     if language::top_level_keys().any(|top| top == parts[0]) {
@@ -262,8 +265,8 @@ fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<KeyPath>, Problem
     )))
 }
 
-/// Completes a path that omits the name of the only link or node, or the name of a flow. A path without the name of a
-/// flow means every flow. Examples: `link.down.queue`, `node.middlebox`, `flow.sack`.
+/// Completes a key path that omits the name of the only link or node, or the name of a flow. A key path without a
+/// flow's name means every flow. Examples: `link.down.queue`, `node.middlebox`, `flow.sack`.
 fn named(draft: &Draft, parts: KeyPath, written: &str, place: Span) -> Result<Vec<KeyPath>, Problem> {
     if let [top, key, ..] = &parts[..]
         && top == "node"
@@ -284,7 +287,7 @@ fn named(draft: &Draft, parts: KeyPath, written: &str, place: Span) -> Result<Ve
     if top == "link" && meant.len() > 1 { Err(ambiguous(draft, written, place, &meant)) } else { Ok(meant) }
 }
 
-/// Completes the path of a node's key that omits the node's name, if only one node lies between links.
+/// Completes the key path of a node's key that omits the node's name, if only one node lies between links.
 fn only_inner_node(
     draft: &Draft,
     key: &[String],
@@ -313,8 +316,8 @@ fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[KeyPath]) -> Probl
         .help(format!("write one of these paths in full: {}", listed(&names)))
 }
 
-/// Calls `visit` with every path below `link`, `node` and `flow` in the document, and with every possible key of its
-/// nodes and flows. Some paths are visited twice.
+/// Calls `visit` with every key path below `link`, `node` and `flow` in the document, and with every possible key of
+/// the document's nodes and flows. Some key paths are visited twice.
 fn each_candidate(draft: &Draft, visit: &mut dyn FnMut(&[&str])) {
     let (document, catalogue) = (&draft.document, &draft.catalogue);
     let nodes = nodes::linked(document);
@@ -361,8 +364,8 @@ fn kind(document: &TomlTable, flow: &str) -> &'static str {
     }
 }
 
-/// Returns the position of one part of a path in the source text. If the path omits this part, returns the position of
-/// the whole path.
+/// Returns the position of one part of a key path in the source text. If the written key path is not a full key path,
+/// returns the position of the whole key path.
 fn span_of_part(place: Span, target: &[String], depth: usize, written: &str) -> Span {
     if written != target.join(".") {
         return place;

@@ -305,8 +305,9 @@ fn cwr_follows_every_reduction() {
 fn one_large_ack_does_not_leap_over_ssthresh() {
     let mut script = counted("packets", 16, None);
     script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Tick(100)]);
-    // The ACK covers 16 segments. Seven segments raise cwnd from 1 to ssthresh, 8. Eight of the remaining
-    // nine segments give credit for one more segment of cwnd, which the next ACK adds.
+    // The ACK covers 16 segments. Seven segments raise cwnd from 1 to ssthresh (8 segments). Eight of the remaining
+    // nine segments are saved as credit, because the limit of saved credit is cwnd. The next ACK spends this credit and
+    // raises cwnd to 9 segments.
     script.run([Ack(17), CwndBytes(8000), News(17, 24), Tick(100), Ack(18), CwndBytes(9000)]);
 }
 
@@ -316,13 +317,13 @@ fn one_large_ack_does_not_leap_over_ssthresh() {
 fn nothing_is_saved_for_acks_that_are_worth_nothing() {
     let mut script = counted("packets", 12, Some(2000));
     script.run([News(1, 12), Timeout, CwndBytes(1000), Again(1), Tick(100)]);
-    // Five of the ten acknowledged segments raise cwnd to ssthresh, 6000. The remaining five segments are saved as
-    // credit, which is less than cwnd. The next ACK covers half a segment and gives no credit.
+    // Five of the ten acknowledged segments raise cwnd to ssthresh (6000 bytes). The remaining five segments (5000
+    // bytes, less than cwnd) are saved as credit. The next ACK covers half a segment and gives no credit.
     script.run([SsthreshBytes(6000), Ack(11), CwndBytes(6000), AckBytes(10_500), CwndBytes(6000)]);
     let mut script = counted("packets", 4, Some(2000));
     script.run([News(1, 4), Timeout, SsthreshBytes(2000), Again(1), Tick(100)]);
-    // One of four segments raises cwnd to ssthresh, 2000. Only two of the other three segments, one cwnd, are saved as
-    // credit.
+    // The ACK covers four segments. One segment raises cwnd to ssthresh (2000 bytes). The other three segments have
+    // 3000 bytes. Only 2000 of these bytes are saved as credit, because the limit of saved credit is cwnd.
     script.run([Ack(5), CwndBytes(2000), News(5, 6), Tick(100), Ack(6), CwndBytes(3000)]);
     script.run([New(7), New(8), Ack(7), CwndBytes(3000)]);
 }

@@ -156,20 +156,16 @@ fn partial_acks_deflate() {
     script.run([Ack(15), Cwnd(5), Inflated(5)]);
 }
 
-/// RFC 6582 §3.2 step 3: cwnd after recovery is ssthresh (5 segments), or min(ssthresh, max(FlightSize, SMSS) + SMSS),
-/// here 2 segments because nothing is in flight.
+/// RFC 6582 §3.2 step 3: after recovery, cwnd is ssthresh (5 segments) or min(ssthresh, max(FlightSize, SMSS) + SMSS).
+/// The second value is 2 segments, because nothing is in flight.
 #[test]
 fn leaving_recovery() {
-    for (exit, cwnd) in [("ssthresh", 5), ("flight", 1)] {
-        let congestion = choose(
-            lasthop_tcp::sender::congestion::ALL,
-            "reno",
-            &[("exit", Value::Word(if exit == "flight" { "flight" } else { "ssthresh" }))],
-        );
+    for (exit, cwnd) in [("ssthresh", 5), ("flight", 2)] {
+        let congestion = choose(lasthop_tcp::sender::congestion::ALL, "reno", &[("exit", Value::Word(exit))]);
         let config = Config { congestion, initial_window: 10, ..config("new_reno") };
         let mut script = Script::opened(config, Peer::default());
         script.run([Write(10_000), News(1, 10), Acks(1, 3), Again(1), Ack(11)]);
-        script.run([Cwnd(if exit == "flight" { 2 } else { cwnd })]);
+        script.run([Cwnd(cwnd)]);
     }
 }
 

@@ -17,8 +17,8 @@ struct Row {
     sent: String,
 }
 
-/// Returns a row for each ACK: cwnd and pipe, in segments, and what is sent (N: new data, R: retransmission). Segments
-/// 1 to `lost` are lost, and the ACKs of the other segments arrive.
+/// Returns a row for each ACK: cwnd and pipe after the ACK, in segments, and one letter for each segment that the
+/// sender then sends (N: new data, R: retransmission). Segments 1 to `lost` are lost; the ACKs of the others arrive.
 fn table(lost: u64) -> Vec<Row> {
     let on = Value::Flag(true);
     let values = [("limited_transmit", on.clone()), ("limited_transmit_counts", on)];
@@ -50,8 +50,8 @@ fn rows(cwnd: &[u64], pipe: &[u64], sent: &[&str]) -> Vec<Row> {
     cwnd.iter().zip(pipe).zip(sent).map(row).collect()
 }
 
-/// First table: segment 0 is lost. The row of the retransmission (R) has `pipe` before that retransmission, as in the
-/// RFC.
+/// First table of RFC 6937 §3.1: segment 0 is lost. As in the RFC, `pipe` is the value after the row's ACK and before
+/// the row's segment is sent.
 #[test]
 fn a_single_loss() {
     let cwnd = [20, 20, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11];

@@ -81,12 +81,12 @@ pub struct OutgoingAck {
     pub window: u16,
 }
 
-/// Request to the kernel program for future ACKs.
+/// Instruction to the agent's BPF program in the kernel: changes to make to the future ACKs of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckRequest {
     /// Maximum window to advertise, bytes.
     pub window: u64,
-    /// Number of ACKs sent for each kernel ACK.
+    /// Number of ACKs to send for each ACK of the kernel.
     pub count: u32,
     /// Whether the ACKs are copies of the kernel's ACK. If false, each ACK acknowledges a part of the range that the
     /// kernel's ACK acknowledges.
@@ -102,7 +102,7 @@ pub struct FlowWindows {
     pub window: u64,
     /// Minimum RTT.
     pub min_rtt: Option<Duration>,
-    /// Number of ACKs sent so far, including the kernel's own.
+    /// Number of ACKs sent so far, including the kernel's own ACKs.
     pub acks: u64,
 }
 
@@ -280,7 +280,7 @@ impl ObservedFlow {
         true
     }
 
-    /// Returns the request for the kernel program if it differs from the last request.
+    /// Returns the request for the BPF program if the request differs from the last request.
     pub fn changed_request(&mut self) -> Option<AckRequest> {
         let (segment, FixedSplit { count, are_copies: is_copies }) = (self.segment(), self.pieces);
         let window = self.window.as_mut().map_or(u64::MAX, |window| {

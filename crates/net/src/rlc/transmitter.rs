@@ -30,7 +30,7 @@ struct Sdu {
     unacknowledged: u64,
     /// Whether the SDU still counts towards the number of SDUs and bytes in the sender's buffer.
     held: bool,
-    /// Whether the SDU was discarded, or never entered the buffer.
+    /// Whether the SDU was discarded, or was dropped by the queue.
     is_discarded: bool,
 }
 
@@ -87,7 +87,8 @@ impl RlcTransmitter {
         self.fresh.start
     }
 
-    /// Adds an SDU. An SDU without PDUs does not enter the buffer, but takes a sequence number.
+    /// Adds an SDU. If `pdus` is empty, the queue has dropped the SDU. The SDU then takes a sequence number, but does
+    /// not enter the buffer.
     pub(super) fn push(&mut self, now: Time, bytes: u32, pdus: Pdus, counters: &mut RlcCounters) {
         let is_discarded = pdus.is_empty();
         self.sdus.push_back(Sdu {

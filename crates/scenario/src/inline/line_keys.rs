@@ -1,7 +1,7 @@
-//! Keys of one-line scenarios that `--set` sets: `--set loss=2%` has the same effect as `loss=2%` in the line.
+//! Keys of one-line scenarios in `--set`: `--set loss=2%` has the same effect as `loss=2%` in the one-line scenario.
 //!
-//! A key set by `--set` replaces the same key of the line, and other keys for the same value (`loss`, `ber`,
-//! `channel`). The last setting wins, whether it uses a key of one-line scenarios or a full key path.
+//! A key in `--set` replaces the same key of the one-line scenario, and each key that excludes this key: `ber` replaces
+//! `loss` and `channel`. The last setting wins, whether it uses a key of one-line scenarios or a full key path.
 //!
 //! `loss`, `up_loss` and `ber` work for every path: `lte --set loss=2%` has the same effect as `lte,loss=2%`.
 
@@ -26,12 +26,13 @@ pub(crate) struct InlineScenario {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LineKeys {
-    /// All keys are accepted, and the line names no built-in scenario and no file. `rate` also sets the rate of the
-    /// direction up unless `up` is set. `queue` also sets the queue of the direction up unless `up_queue` is set.
+    /// All keys are accepted, because the one-line scenario names no built-in scenario and no file. `rate` also sets
+    /// the rate of the direction up unless `up` or `up_trace` is set. `queue` also sets the queue of the direction up
+    /// unless `up_queue` is set.
     Standalone,
-    /// All keys are accepted, and the line begins with a built-in scenario (ready path) or a file.
+    /// All keys are accepted. The one-line scenario begins with the name of a built-in scenario or of a file.
     AfterPath,
-    /// Only the keys for losses are accepted, because the draft was not read from a line.
+    /// Only the keys for losses are accepted, because the draft was not read from a one-line scenario.
     LossesOnly,
 }
 
@@ -46,8 +47,8 @@ impl InlineScenario {
         InlineScenario { items, route, line_keys: LineKeys::AfterPath }
     }
 
-    /// Makes an [`InlineScenario`] for a draft that was not read from a line, if the key is a key for losses. Fails if
-    /// the draft is invalid.
+    /// Makes an [`InlineScenario`] for a draft that was not read from a one-line scenario, if the key is a key for
+    /// losses. Fails if the draft is invalid.
     pub(crate) fn for_loss_key(draft: &Draft, key: &str) -> Result<Option<InlineScenario>, Problem> {
         if is_loss_key(key) {
             Ok(Some(InlineScenario {
@@ -107,7 +108,7 @@ pub(crate) fn set(
     let mut changed = draft.clone();
     let is_whole = line.line_keys == LineKeys::Standalone;
     if !is_whole && is_loss_key(key) {
-        // Earlier changes may have turned link-layer retransmission on or off since the line was read.
+        // Earlier `--set` changes may have turned link-layer retransmission on or off, which `route` records.
         line.route = FirstRoute::of(&changed.check()?);
     }
     match key {

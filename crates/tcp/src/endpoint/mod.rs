@@ -154,7 +154,7 @@ const _: () = {
 /// Reason for the end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EndReason {
-    /// Both directions were closed regularly.
+    /// The connection was closed normally: both sides sent a FIN, or this side closed in LISTEN or SYN-SENT.
     Closed,
     /// The peer answered the SYN with a reset.
     Refused,

@@ -31,8 +31,9 @@ fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, Pat
                 not_judged(&said);
                 return None;
             }
-            // While feedback reports wait in the queue of the opposite direction, the queue of this direction is empty
-            // for 0 to 6 % of the time. If the share is 5 % or more, the recording is invalid.
+            // Feedback reports may wait in the queue of the opposite direction. The sender meanwhile waits for the
+            // reports, and the queue of the recorded direction is empty for 0 to 6 % of the time. If the queue is empty
+            // for more than 5 % of the time, the recording is invalid.
             Some(3) if said.contains("the recording is invalid") && attempt < ATTEMPTS => {
                 eprintln!("repeated: {said}");
             }
@@ -168,8 +169,8 @@ fn both_directions_are_recorded_at_once() {
         let Some((summary, name, machine)) = recorded(path, folder.path(), &arguments) else { return };
         assert_eq!(summary["feedback_shares_way"], feedback.is_empty());
         for way in ["down", "up"] {
-            // While reports wait, the queue of this direction may become empty. The expected rate is therefore reduced
-            // by the reported share of time with an empty queue.
+            // While reports wait, the sender may pause and the queue of this direction may become empty. The expected
+            // rate is therefore reduced by the share of time for which the queue was empty.
             let full = 1.0 - summary[way]["queue_empty_pct"].as_f64().unwrap() / 100.0;
             judge_near(&machine, mbps(&trace(&name, way), 0, 3000), 6.0 * full, 4.0, way);
             judge_near(&machine, summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0 * full, 4.0, way);

@@ -124,15 +124,16 @@ pub struct Table {
     /// Rows of the results to show: patterns of their `item`. Only rows with a verdict appear.
     #[serde(default)]
     pub rows: Texts,
-    /// Index of an entry `[[try]]`, from 0. The table has one row for each answer that this entry tests.
+    /// Index, from 0, of an entry `[[try]]` of `study.toml`. Such an entry repeats runs under each possible answer to
+    /// questions that the paper leaves open. The table has one row for each answer.
     pub answers: Option<usize>,
-    /// Columns of a table with `answers`.
+    /// Columns of a table with the key `answers`.
     #[serde(default)]
     pub column: Vec<Column>,
     /// Axis whose values become the columns of the table. A result belongs to the column whose axis value equals the
     /// series name of the result, or its coordinate on this axis.
     pub across: Option<String>,
-    /// Rows of a table with `across`.
+    /// Rows of a table with the key `across`.
     #[serde(default)]
     pub line: Vec<Column>,
     /// Rows of the results to rank by their values. The series name of a row is the row's label in the ranking.
@@ -145,7 +146,8 @@ pub struct Table {
     pub says: Ordered<String>,
 }
 
-/// Column of a table with `answers`, or row of a table with `across`. Its cells show results that `row` selects.
+/// Column of a table with the key `answers`, or row of a table with the key `across`. The cells show results that `row`
+/// selects.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {

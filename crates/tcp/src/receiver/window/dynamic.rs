@@ -261,7 +261,8 @@ mod tests {
     fn a_path_that_has_become_longer_is_found_out() {
         let mut window = dynamic();
         feed(&mut window, 0, 1000, 20);
-        // No sample is close to 20 ms for 10 s, so the window falls below one bandwidth-delay product for four RTTs.
+        // For 10 s, no sample has confirmed the smallest RTT of 20 ms, which may be outdated. The receiver measures the
+        // smallest RTT anew, with a window below one bandwidth-delay product for four RTTs.
         feed(&mut window, 1000, 10_050, 80);
         assert!((bytes(&mut window) as f64) < product(0.020));
         feed(&mut window, 11_050, 400, 70);

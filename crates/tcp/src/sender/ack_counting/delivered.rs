@@ -1,5 +1,5 @@
-//! Credit for delivered segments, as in Linux. An ACK earns credit for each segment that the ACK number covers
-//! completely or that a SACK block newly reports. The ACK that ends a recovery also earns credit.
+//! ACK counting by delivered segments, as in Linux. An ACK earns credit for the growth of cwnd. The credit covers each
+//! segment that the ACK acknowledges completely or newly SACKs. The ACK that ends a recovery also earns credit.
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;

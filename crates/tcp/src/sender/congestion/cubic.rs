@@ -140,7 +140,8 @@ impl Cubic {
         segments * self.mss as f64
     }
 
-    /// Returns cwnd, segments, after an ACK in congestion avoidance for which the ACK counting credits `credit` bytes.
+    /// Returns cwnd, segments, after an ACK in congestion avoidance. `credit`: bytes that the mechanism `ack_counting`
+    /// credits for the ACK.
     fn grown(&mut self, ack: &AckEvent, credit: u64) -> f64 {
         let (cwnd, mss) = (self.segments(), self.mss as f64);
         let mut epoch = match self.memory.epoch {

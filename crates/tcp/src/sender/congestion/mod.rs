@@ -120,8 +120,8 @@ pub enum LossPhase {
     /// Fast recovery. cwnd does not grow, not even at the ACK that ends fast recovery, unless
     /// [`crate::sender::ack_counting::AckCounting::counts_end`] allows growth.
     Recovery,
-    /// Retransmission after a timeout or after a restart of Tahoe. The phase ends when all data outstanding at its
-    /// start is acknowledged.
+    /// Go-back-N after a timeout, or after a loss that Tahoe detects by duplicate ACKs. The phase ends when all data
+    /// outstanding at its start is acknowledged.
     Restart,
 }
 

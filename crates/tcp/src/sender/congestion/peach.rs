@@ -3,6 +3,8 @@
 //! A dummy is a copy of the last segment. Routers drop dummies first (the queue `low_first`), so that the arrival of a
 //! dummy shows unused capacity. The receiver's D-SACK for a dummy serves as the ACK of the dummy.
 //!
+//! The parameter `most` is the largest cwnd that ACKs of dummies can reach, segments.
+//!
 //! * **Sudden Start**, at the start and after a timeout: cwnd is one segment. `most` - 1 dummies are sent evenly within
 //!   one RTT. Each ACK of a dummy adds a segment to cwnd. Then congestion avoidance continues.
 //! * **Rapid Recovery**, during a recovery: cwnd falls from W to W/2. W dummies are sent within one RTT. The first W/2
@@ -10,8 +12,9 @@
 //!   adds a segment to cwnd. After a wireless loss, cwnd is W again one RTT later.
 //!
 //! # Sources
-//! Abstracts and surveys of the paper describe both phases, the low priority, one segment per ACK of a dummy, and the
-//! spacing RTT / `most`. Our choices are:
+//! We used the paper's abstract and surveys that describe the scheme, not the paper. These sources describe both
+//! phases, the low priority, one segment per ACK of a dummy, and the spacing of the dummies (RTT / window). Our choices
+//! are:
 //! * Rapid Recovery sends W dummies, of which W/2 do not count. Only these numbers restore W after a wireless loss.
 //! * Rapid Recovery spaces dummies evenly.
 //! * A timeout begins Sudden Start.
@@ -66,7 +69,7 @@ struct Dummies {
     next: Time,
     gap: Duration,
     awaited: u64,
-    /// Number of further ACKs of dummies that will not raise cwnd.
+    /// Number of the next ACKs of dummies that do not raise cwnd.
     expected: u64,
 }
 

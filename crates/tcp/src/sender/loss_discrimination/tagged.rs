@@ -1,8 +1,9 @@
 //! Tagged segments (huang §3): one segment per window has low priority, and congested routers drop this segment first.
 //! If the tagged segment arrives, the losses around the tagged segment count as corruption, and cwnd is restored.
 //!
-//! A tagged segment that is retransmitted counts as lost, in the review of the first recovery that begins after the
-//! segment's first transmission. This holds even if the previous recovery retransmitted the segment (§3.D.1, case 2).
+//! At the end of each recovery, a review returns the cause of the losses: congestion if a tagged segment was lost. A
+//! tagged segment counts as lost if it was retransmitted. If a recovery both sends a tagged segment for the first time
+//! and retransmits it, the segment counts by default only in the review of the next recovery (§3.D.1, case 2).
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::Range;
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn several_lie_a_part_of_the_window_apart() {
         let mut host = Host::with(&[("per_window", Value::Count(2))]);
-        // cwnd is ten segments and has two tagged segments, so these are five segments apart.
+        // cwnd is ten segments. With two tagged segments per cwnd, the tagged segments are five segments apart.
         assert_eq!(host.send(10), [0, 5]);
         host.acknowledge_below(1);
         assert_eq!(host.send(3), [10]);

@@ -8,7 +8,8 @@ use lasthop_base::{Duration, Time};
 const ROUNDS: u32 = 5;
 /// Upper limit of the allowance: the bytes sent at the estimated bandwidth in this time.
 const LONGEST: Duration = Duration::from_millis(100);
-/// Largest number of segments acknowledged in a measurement interval.
+/// Upper limit of the segments acknowledged in a measurement interval. An ACK that reaches the limit starts a new
+/// interval.
 const MAX_SEGMENTS: u64 = 1 << 20;
 
 #[derive(Default)]
@@ -76,7 +77,7 @@ mod tests {
             aggregation.on_ack(at(30 * lump), 30_000, 1e6, 200_000, 1000, true);
         }
         assert_eq!(aggregation.allowance(1e6), 30_000);
-        // The allowance is at most the bytes of 100 ms at the estimated bandwidth: 10 kB at 0.1 MB/s.
+        // The allowance is at most the bytes sent in 100 ms at the estimated bandwidth: 10 kB at 0.1 MB/s.
         assert_eq!(aggregation.allowance(1e5), 10_000);
         for round in 0..10 {
             for ack in 0..30 {
