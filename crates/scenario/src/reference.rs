@@ -120,9 +120,11 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
 }
 
 /// Text about QUIC flows, in the section about TCP flows. A QUIC flow has the keys of a TCP flow.
-const QUIC_KEYS: &str = "A flow with kind = \"quic\" has the same keys, and those of sender and receiver. A QUIC flow uses the keys of \
-                         applications (`transfer`, `response`, `on`, …), `arrivals`, `segment` (a full datagram has the size of a full segment), `ecn`, \
-                         `stack`, and of sender and receiver `congestion`, `initial_window`, `initial_ssthresh`, `ack_counting` and `slow_start`; the others change nothing.";
+const QUIC_KEYS: &str = "A flow with kind = \"quic\" has the same keys, and those of sender and receiver. The keys of \
+                         applications (`transfer`, `response`, `on`, …), `arrivals`, `ecn` and `stack` have their \
+                         meaning. `segment` sets the size of a full datagram. Of sender and receiver, `congestion`, \
+                         `initial_window`, `initial_ssthresh`, `ack_counting` and `slow_start` have an effect; the \
+                         others change nothing.";
 
 const DOCUMENT: &str = "Keys above all tables.";
 
