@@ -122,8 +122,8 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
 /// Text about QUIC flows, in the section about TCP flows. A QUIC flow has the keys of a TCP flow.
 const QUIC_KEYS: &str = "A flow with kind = \"quic\" has the same keys, and those of sender and receiver. The keys of \
                          applications (`transfer`, `response`, `on`, …), `arrivals`, `ecn` and `stack` have their \
-                         meaning. `segment` sets the size of a full datagram. Of sender and receiver, `congestion`, \
-                         `initial_window`, `initial_ssthresh`, `ack_counting` and `slow_start` have an effect; the \
+                         meaning. `segment` sets the size of a full datagram. The keys `congestion`, \
+                         `initial_window`, `initial_ssthresh`, `ack_counting` and `slow_start` have an effect, too; the \
                          others change nothing.";
 
 const DOCUMENT: &str = "Keys above all tables.";
