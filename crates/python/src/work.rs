@@ -153,7 +153,7 @@ impl Repetition {
     fn observation(&self) -> Observation {
         let observers: Vec<Box<dyn lasthop_engine::Observer>> =
             if self.events { vec![Box::<Events>::default()] } else { Vec::new() };
-        Observation { observers, probes: self.samples, link_delays: true }
+        Observation { observers, probes: self.samples, link_delays: true, stack_logs: Vec::new() }
     }
 
     /// Ends the run and returns its results. Returns an error if the virtual time of the run did not advance.

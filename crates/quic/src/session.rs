@@ -106,11 +106,14 @@ impl Session for NullSession {
     }
 }
 
-/// Cryptography of both sides of a connection.
+/// Cryptography of the client and of the server.
+type Sides = (Arc<dyn ClientConfig>, Arc<dyn ServerConfig>);
+
+/// Returns the cryptography of both sides of a connection.
 ///
 /// # Errors
 /// The reason if the cryptography is not available.
-pub(super) fn sides(crypto: Crypto) -> Result<(Arc<dyn ClientConfig>, Arc<dyn ServerConfig>), String> {
+pub(super) fn sides(crypto: Crypto) -> Result<Sides, String> {
     match crypto {
         Crypto::Null => Ok((Arc::new(NullCrypto), Arc::new(NullCrypto))),
         #[cfg(feature = "tls")]

@@ -12,19 +12,21 @@ use rustls::version::TLS13;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, ServerConfig, SignatureScheme};
 use std::sync::{Arc, LazyLock};
 
+/// Configurations of the client and of the server.
+type Sides = (Arc<ClientConfig>, Arc<ServerConfig>);
+
 /// Configurations of both sides, the same for all connections of the process.
-static CONFIGURATIONS: LazyLock<Result<(Arc<ClientConfig>, Arc<ServerConfig>), String>> =
-    LazyLock::new(configurations);
+static CONFIGURATIONS: LazyLock<Result<Sides, String>> = LazyLock::new(configurations);
 
 /// Returns the client's and the server's configuration.
 ///
 /// # Errors
 /// The library's error if the certificate cannot be created.
-pub(crate) fn sides() -> Result<(Arc<ClientConfig>, Arc<ServerConfig>), String> {
+pub(crate) fn sides() -> Result<Sides, String> {
     CONFIGURATIONS.clone()
 }
 
-fn configurations() -> Result<(Arc<ClientConfig>, Arc<ServerConfig>), String> {
+fn configurations() -> Result<Sides, String> {
     let (certificate, key) = certificate().map_err(|error| error.to_string())?;
     let provider = Arc::new(CryptoProvider {
         cipher_suites: vec![TLS13_AES_128_GCM_SHA256],
