@@ -55,7 +55,7 @@ class Player:
                 self.play_shell(block)
             else:
                 for step in commands.of_shell(block) + commands.of_console(block):
-                    self.mark(block, step, f"a command in a block of kind {block.kind!r}")
+                    self.mark(block, step, f"a command without a mark in a block of kind {block.kind!r}")
         self.run_pythons()
         for line, code in self.page.inline:
             if inline.is_command(code):
@@ -97,7 +97,7 @@ class Player:
         is_console = block.kind == "console"
         for step in commands.of_console(block) if is_console else commands.of_shell(block):
             if block.reason or step.is_refused:
-                self.mark(block, step, "needs a mark, because it changes the machine")
+                self.mark(block, step, "the command needs a mark `not run`, because it changes the machine")
             elif is_console:
                 self.report.counts["compared"] += 1
                 self.check_output(step, block)

@@ -146,9 +146,9 @@ def _sources(found):
     return (
         "# Sources\n\n`lasthop list` prints the same sources. Numbers of ready paths: [ready paths](path.md).\n\n"
         "## Read in part, or completed here\n\n"
-        "The source names the part that was read, and the part from memory or of our construction.\n\n"
+        "Each source names the part that we read, and the part that we wrote from memory or designed ourselves.\n\n"
         f"{lines(partial)}\n\n## Other mechanisms\n\n"
-        "{doc}`/explanation/senders` and {doc}`/explanation/routers` say which of these texts were at hand.\n\n"
+        "{doc}`/explanation/senders` and {doc}`/explanation/routers` state which of these texts we had.\n\n"
         f"{lines(whole)}\n"
     )
 
@@ -217,10 +217,10 @@ def _page(entry, about, body):
     out.append(f"{about.title}: {escaped(entry['summary'])}.")
     if kind == "path":
         out += ["## Try it", f"```sh\n{try_line(kind, name)}\n```"]
-        out += [f"Source of its numbers: {escaped(entry['source'])}."]
+        out += [f"Source of this path's numbers: {escaped(entry['source'])}."]
         out += [
             "## Scenario",
-            f"`lasthop show {name} > mine.toml` writes it to a file.",
+            f"`lasthop show {name} > mine.toml` writes this scenario to a file.",
             f"```toml\n{lasthop('show', name).strip()}\n```",
         ]
         return "\n\n".join(out) + "\n"
@@ -236,7 +236,8 @@ def _page(entry, about, body):
         out.append(table(["parameter", "meaning", "values"], marked))
         first = re.sub(r"`", "", parameters[0][0])
         out.append(
-            f'Set one beside the name: `{key} = {{ kind = "{name}", {first} = … }}`, or `--set …{key}.{first}=…`.'
+            f'Set a parameter together with the name: `{key} = {{ kind = "{name}", {first} = … }}`, '
+            f"or `--set …{key}.{first}=…`."
         )
     else:
         out.append(f"`{name}` has no parameters.")

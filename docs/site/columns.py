@@ -55,7 +55,7 @@ def pages():
         "# Formats of output\n\nColumns have a page of their own: [Columns](columns.md). "
         "The store of a sweep is an SQLite file: [Sweeps](../how-to/sweep.md#the-file). "
         "Files of transfers (`arrivals`): [What flows carry](../how-to/workloads.md). "
-        "Captures are pcapng; comments of packets give the cause of a loss.\n\n"
+        "Captures are pcapng files; the comment of a lost packet gives the reason for the loss.\n\n"
         + "\n\n".join(f"## {part.title}\n\n{part.body}" for part in formats)
         + "\n",
     )

@@ -23,7 +23,7 @@ def pages():
     write(
         "reference/scenario/index.md",
         "# Scenario keys\n\nA scenario is a TOML file, a ready path, or one line. "
-        "Each table of the file has a page; `lasthop explain KEY` prints one key. "
+        "Each table of the file has a page; `lasthop explain KEY` explains one key. "
         "Parameters of mechanisms are in the [catalogue](../catalogue/index.md).\n\n"
         + contents([*names, "topologies"], ":maxdepth: 1")
         + "\n\n"

@@ -71,5 +71,5 @@ def copy_command(file):
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_file():
-        sys.exit("usage: backend.py FILE, the command that the wheel shall have")
+        sys.exit("usage: backend.py FILE (the command that the wheel will contain)")
     copy_command(Path(sys.argv[1]))

@@ -161,8 +161,8 @@ class Direction(TypedDict, total=False):
     rate: str
     """constant rate; alternatives: `plan`, `trace`"""
     plan: str
-    """rate that changes at given times, repeated; "0 bit/s" is an outage, "5..20 Mbit/s" a rate drawn from
-    this range each time"""
+    """rate that changes at given times, in a repeating cycle; "0 bit/s" is an outage; "5..20 Mbit/s" is a
+    rate drawn anew from this range each time"""
     trace: str
     """recorded rate: a packet-delivery trace in Mahimahi's format, next to the scenario's file"""
     light: str
@@ -171,14 +171,14 @@ class Direction(TypedDict, total=False):
     light_timer: str
     """with `light`: idle time of the link before a train begins, whole ms"""
     light_sizes: str
-    """with `light`: extra delay of packets by their size, CellReplay's latency-offset"""
+    """with `light`: file of extra delays by packet size (CellReplay's latency-offset)"""
     one_way_delay: str
     """propagation delay"""
     delay_plan: str
-    """delay added to one_way_delay at given times, repeated; a range: drawn anew each time, the same up and
-    down"""
+    """delay added to one_way_delay at given times, in a repeating cycle; a value from a range is drawn anew
+    each time and is the same up and down"""
     loss_plan: str
-    """share of transmissions lost at given times, repeated, in addition to the channel's losses"""
+    """share of transmissions lost at given times, in a repeating cycle, in addition to the channel's losses"""
     duplicate: float | str
     """share of packets duplicated; the copy is enqueued directly behind the original and is not duplicated
     again"""
@@ -217,8 +217,8 @@ class Link(_LinkWords, total=False):
     rate: str
     """constant rate; alternatives: `plan`, `trace`"""
     plan: str
-    """rate that changes at given times, repeated; "0 bit/s" is an outage, "5..20 Mbit/s" a rate drawn from
-    this range each time"""
+    """rate that changes at given times, in a repeating cycle; "0 bit/s" is an outage; "5..20 Mbit/s" is a
+    rate drawn anew from this range each time"""
     trace: str
     """recorded rate: a packet-delivery trace in Mahimahi's format, next to the scenario's file"""
     light: str
@@ -227,14 +227,14 @@ class Link(_LinkWords, total=False):
     light_timer: str
     """with `light`: idle time of the link before a train begins, whole ms"""
     light_sizes: str
-    """with `light`: extra delay of packets by their size, CellReplay's latency-offset"""
+    """with `light`: file of extra delays by packet size (CellReplay's latency-offset)"""
     one_way_delay: str
     """propagation delay"""
     delay_plan: str
-    """delay added to one_way_delay at given times, repeated; a range: drawn anew each time, the same up and
-    down"""
+    """delay added to one_way_delay at given times, in a repeating cycle; a value from a range is drawn anew
+    each time and is the same up and down"""
     loss_plan: str
-    """share of transmissions lost at given times, repeated, in addition to the channel's losses"""
+    """share of transmissions lost at given times, in a repeating cycle, in addition to the channel's losses"""
     duplicate: float | str
     """share of packets duplicated; the copy is enqueued directly behind the original and is not duplicated
     again"""
@@ -296,7 +296,8 @@ class Sender(TypedDict, total=False):
     """a zero window stops the retransmission timer and keeps cwnd (BSD's persist; Linux retransmits and
     reduces cwnd); false by default"""
     f_rto: bool | str | Replicas
-    """detect and undo spurious timeouts (F-RTO, RFC 5682; with SACK its section 3); false by default"""
+    """detect and undo spurious timeouts (F-RTO, RFC 5682; section 3 of the RFC if SACK is used); false by
+    default"""
     dsack_undo: bool | str | Replicas
     """undo a recovery if all its retransmissions were unnecessary (D-SACK, RFC 3708); false by default"""
     eifel: bool | str | Replicas
@@ -380,7 +381,7 @@ class Flow(_FlowWords, total=False):
     ecn: bool | str | Replicas
     """offer explicit congestion notification (RFC 3168); false by default"""
     ecn_feedback: Literal["auto", "classic", "accurate"] | str | Replicas
-    """ECN feedback as set by ecn (classic), or AccECN (accurate, RFC 9768); auto: AccECN if congestion
+    """ECN feedback: classic (as `ecn` sets), or AccECN (accurate, RFC 9768); auto: AccECN if congestion
     control needs it (prague); "auto" by default"""
     nagle: bool | str | Replicas
     """Nagle's algorithm: a short segment waits while data is outstanding (RFC 9293, section 3.7.4); true by
@@ -404,8 +405,8 @@ class Flow(_FlowWords, total=False):
     """size of each request; the client (at `to`) opens the connection and sends requests in sequence; needs
     `response`"""
     response: str | Replicas
-    """size of the response to each request; completion times are per request; the first includes the
-    handshake"""
+    """size of the response to each request; completion times are per request; the first completion time
+    includes the handshake"""
     sizes: Literal["fixed", "exponential", "pareto", "web", "video"] | str | Replicas
     """distribution of response sizes, or of the sizes of transfers with the mean `transfer`, drawn anew in
     each run; as in `lasthop arrivals`; pareto: shape 1.5; default: all equal"""
@@ -415,17 +416,17 @@ class Flow(_FlowWords, total=False):
     """interval between requests, instead of `think`, as for video segments; a request waits for the preceding
     response"""
     exchanges: int | str | Replicas
-    """number of requests after which the client closes; default: no limit until the run ends"""
+    """number of requests after which the client closes the connection; default: no limit until the run ends"""
     on: str | Replicas
     """time for which the sender has data before it pauses for `off`"""
     off: str | Replicas
-    """length of the pause; the sender starts with data"""
+    """length of the pause; a flow begins with data, not with a pause"""
     period: Literal["fixed", "exponential", "pareto"] | str | Replicas
     """distribution of `on` and `off`, or of `think`; pareto: shape 1.5; default: constant"""
     write_rate: str | Replicas
     """rate at which the sender's application writes (outside pauses); default: as fast as TCP accepts"""
     stop: str | Replicas
-    """time in the run at which the sender's application closes the connection: the flow leaves; default:
+    """time in the run at which the sender's application closes the connection and the flow ends; default:
     never"""
     stack: StackChoice | Replicas
     """transport stack in place of TCP (kind = "quic"); "noq" by default"""
@@ -455,7 +456,7 @@ class ScenarioKeys(TypedDict, total=False):
     warmup: str
     """unmeasured first part of `duration`; transfers that begin in it are left out too"""
     headers: str
-    """header bytes that links charge per packet: "real", "none" or an amount; "real" by default"""
+    """header bytes that links count for each packet: "real", "none" or an amount; "real" by default"""
     sample: str
     """time between two samples of a probe; a run longer than 1,000,000 s has at most 10 million samples by
     default; "100 ms" by default"""

@@ -521,7 +521,9 @@ def _choose_backend() -> None:
 
 def _expect(given: object, function: str, kind: type | tuple[type, ...], how: str) -> None:
     if not isinstance(given, kind):
-        raise Error(f"plot.{function} cannot draw an object of type {type(given).__name__}", f"it draws what {how} returns")
+        raise Error(
+            f"plot.{function} cannot draw an object of type {type(given).__name__}", f"pass the result of {how}"
+        )
 
 
 def _looks() -> Iterator[tuple[str, str, str]]:

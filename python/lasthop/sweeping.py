@@ -175,7 +175,10 @@ def _shard(shard: tuple[int, int]) -> tuple[int, int]:
     match shard:
         case (int(number), int(of)) if 1 <= number <= of <= 100_000:
             return number, of
-    raise Error(f"`shard` is {shard!r}: expected (number, count)", "for instance shard=(1, 4)")
+    raise Error(
+        f"`shard` is {shard!r}: expected (number of the shard, total number of shards)",
+        "for instance shard=(1, 4)",
+    )
 
 
 class _Sent:

@@ -21,11 +21,11 @@ macro_rules! counters {
 
 counters! {
     flows_opened: "Connections whose handshake was seen.",
-    packets_seen: "Packets observed without delaying them.",
+    packets_seen: "Packets whose headers the agent observed, without delaying the packets.",
     acks_queued: "Pure ACKs on which the kernel program or the agent (NFQUEUE) decided.",
     acks_rewritten: "ACKs whose window was reduced. The kernel program also reduces windows of data packets.",
     acks_added: "ACKs sent in addition to the kernel's own.",
-    acks_left_alone: "Packets passed unchanged: without an observed handshake, or with data.",
+    acks_left_alone: "Packets passed unchanged, because they carried data or the agent had not observed the handshake.",
     acks_missed: "ACKs that left with the kernel's own window because the agent did not decide in time.",
     lapses: "Number of times the agent's rules were removed because the agent did not respond.",
     losses_wireless: "Losses classified as wireless.",

@@ -126,8 +126,8 @@ fn nfqueue(has_privileges: bool) -> Finding {
             is_there: None,
             found: String::new(),
             help: if has_tool {
-                "load the modules: modprobe nfnetlink_queue xt_NFQUEUE xt_length (nft_queue without iptables); in \
-                 a container, on its host"
+                "load the modules: modprobe nfnetlink_queue xt_NFQUEUE xt_length (without iptables: nft_queue); for \
+                 a container, load the modules on its host"
             } else {
                 "install a firewall tool first: apt-get install iptables"
             },

@@ -81,7 +81,8 @@ impl Program {
             let program: &mut SchedClassifier = program.try_into().map_err(describe)?;
             program.load().map_err(describe)?;
         }
-        let mut map = |name: &str| bpf.take_map(name).ok_or_else(|| format!("the object has no map {name}"));
+        let mut map =
+            |name: &str| bpf.take_map(name).ok_or_else(|| format!("the BPF object file has no map {name}"));
         let changes = listen_for_changes().map_err(describe)?;
         let mut program = Program {
             requests: map("wishes")?.try_into().map_err(describe)?,
@@ -211,7 +212,7 @@ impl Program {
         attach_type: TcAttachType,
     ) -> Result<SchedClassifierLink, String> {
         let program =
-            self.bpf.program_mut(name).ok_or_else(|| format!("the object has no program {name}"))?;
+            self.bpf.program_mut(name).ok_or_else(|| format!("the BPF object file has no program {name}"))?;
         let program: &mut SchedClassifier = program.try_into().map_err(describe)?;
         self.hook.attach(program, name, device, attach_type).map_err(describe)
     }

@@ -114,7 +114,10 @@ pub fn status(folder: &Path) -> Result<Value, SystemError> {
     })?;
     serde_json::from_str(&text).map_err(|error| SystemError {
         message: format!("the agent's answer cannot be read: {error}"),
-        help: "the agent may have a different version: use the same program for both".to_owned(),
+        help:
+            "the agent may have a different version: use the same version of lasthop for the agent and this \
+               command"
+                .to_owned(),
     })
 }
 

@@ -65,7 +65,7 @@ impl AckSettings {
         if *choice.values.value(live.parameter) == Value::Count(0) {
             let word = live.word;
             return Err(format!(
-                "Eq. 5 needs the uplink's queue, which the agent cannot see: choose {word}=1 or more"
+                "{word}=0 depends on the uplink's queue, which the agent cannot see: choose {word}=1 or more"
             ));
         }
         if let Some((parameter, value)) = live.without_discrimination

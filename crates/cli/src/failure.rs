@@ -69,8 +69,8 @@ impl Failure {
             count => format!(" (and {count} more)"),
         };
         output::note(&format!(
-            "note: flow.{}{others} ended at {at_s:.3} s with seed {}, because its transport failed: {reason}; its numbers \
-             end there",
+            "note: flow.{}{others} ended at {at_s:.3} s with seed {}, because its transport failed: {reason}; the \
+             flow's numbers cover the time until then",
             flow.name, outcome.seed
         ));
     }

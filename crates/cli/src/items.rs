@@ -193,8 +193,8 @@ fn questions(items: &[&Item]) -> Table {
     );
     Table {
         caption:
-            "Open questions, with one answer changed at a time (in parentheses: distance from the published number in \
-             margins; from -1 to +1 is near)"
+            "Open questions of the paper, with one answer changed at a time (in parentheses: difference from the \
+             published number, in units of the margin; -1 to +1 is within the margin)"
                 .into(),
         columns,
         rows: rows.collect(),

@@ -44,9 +44,11 @@ pub(crate) fn chapter(
     blocks.push(Block::Matrix(matrix(overviews)));
     let headlines: Vec<_> = overviews.iter().flat_map(|overview| overview.headlines.clone()).collect();
     if !headlines.is_empty() {
-        let caption = "Headline numbers: deviation of ours from the published number, in margins, with 95 % intervals. \
-                       Filled: with the paper's text alone; hollow: with the best answers to its open questions."
-            .into();
+        let caption =
+            "Headline numbers: deviation of our number from the published number, in units of the margin, \
+                       with 95 % intervals. Filled: with the paper's text alone; hollow: with the best \
+                       answers to its open questions."
+                .into();
         blocks.push(Block::Forest(Forest { caption, rows: headlines }));
     }
     let runs = if settings.quick { "quick" } else { "in full" };

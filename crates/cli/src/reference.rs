@@ -155,8 +155,8 @@ const PATHS: &str = "## Paths: --set and --vary\n\n\
 const BDP: &str = "## Queues in bandwidth-delay products\n\n\
     The capacity of `queue = \"2.5 bdp\"` is 2.5 times the rate of its direction (the mean of a plan or a trace) times \
     the longest round-trip time of the flows that cross the queue. This time is the sum of propagation delays, without \
-    queueing, transmission times and link retransmissions. From 1 bdp on, the capacity is at least ten packets of \
-    the largest size, however short the path; at 0.5 bdp, it is at least five. The default is 1 bdp. Write \
+    queueing, transmission times and link retransmissions. A capacity of 1 bdp or more is at least ten packets \
+    of the largest size, even on a very short path; 0.5 bdp is at least five packets. The default is 1 bdp. Write \
     `\"unlimited\"` for a queue without limit. `lasthop show` prints the capacity in bytes.\n\n";
 
 pub(crate) fn page() -> String {

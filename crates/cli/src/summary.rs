@@ -13,7 +13,7 @@ pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
     let found = counts::of(default());
     let groups = groups(default());
     let more = if groups.len() > MAX_GROUPS {
-        format!("; the furthest {MAX_GROUPS} of {} items:", groups.len())
+        format!("; the {MAX_GROUPS} of {} items with the largest differences:", groups.len())
     } else {
         String::new()
     };
@@ -54,8 +54,11 @@ fn line(group: &[&Item]) -> String {
         let share = item.measured.unwrap_or(0.0) * item.runs as f64;
         return format!("✗ {}: holds at {share:.0} of {} points: {}", item.item, item.runs, item.note);
     }
-    let several =
-        if group.len() > 1 { format!(" (furthest of {} numbers)", group.len()) } else { String::new() };
+    let several = if group.len() > 1 {
+        format!(" (largest difference of {} numbers)", group.len())
+    } else {
+        String::new()
+    };
     let at = coordinates(&item.x);
     let at = if at.is_empty() { at } else { format!(" at {at}") };
     let unit = if item.unit.is_empty() { String::new() } else { format!(" {}", item.unit) };
@@ -98,10 +101,13 @@ mod tests {
         };
         let text = text(&reproduction, "the subject");
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[..2], ["test: the subject", "  7 rows: 7 differ; the furthest 3 of 6 items:"]);
+        assert_eq!(
+            lines[..2],
+            ["test: the subject", "  7 rows: 7 differ; the 3 of 6 items with the largest differences:"]
+        );
         assert_eq!(
             lines[2],
-            "  ✗ table3 (furthest of 2 numbers): reno at loss=0.1: 190.0 ± 1.0 kbit/s, published 100 (+90 %)"
+            "  ✗ table3 (largest difference of 2 numbers): reno at loss=0.1: 190.0 ± 1.0 kbit/s, published 100 (+90 %)"
         );
         assert_eq!(lines.len(), 2 + MAX_GROUPS);
     }

@@ -22,7 +22,7 @@ fn check_tells_the_mean_rate_of_traces() {
     let output = call_in(folder.path(), &["check", "down_trace=a.down,up=1Mbit/s,rtt=20ms"]);
     let line = String::from_utf8(output.stdout).unwrap();
     // The trace has 4 delivery opportunities of 1504 bytes in 4 ms.
-    assert!(line.contains("trace of 4 opportunities in 0.004 s, mean 12.032 Mbit/s"), "{line}");
+    assert!(line.contains("trace of 4 delivery opportunities in 0.004 s, mean 12.032 Mbit/s"), "{line}");
 }
 
 #[test]

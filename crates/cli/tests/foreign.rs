@@ -59,7 +59,7 @@ fn other_spellings_are_found() {
 
 #[test]
 fn rows_and_metrics_without_their_unit_are_explained() {
-    assert!(stdout(&["explain", "completed_p95_s"]).contains("95 % of all transfers"));
+    assert!(stdout(&["explain", "completed_p95_s"]).contains("95th percentile of the completion time"));
     assert!(stdout(&["explain", "goodput"]).contains("goodput_kbps"));
     assert!(stdout(&["explain", "smallest_rtt"]).contains("smallest_rtt_ms"));
 }

@@ -126,12 +126,14 @@ fn a_folder_of_light_and_heavy_traces_becomes_a_path() {
 
     let told = imports(folder, &["driving"]);
     assert!(
-        told.contains("down, heavy: 1 opportunities of 1400 bytes in 0.001 s: mean 11.2 Mbit/s"),
+        told.contains(
+            "down, heavy trace: 1 delivery opportunities of 1400 bytes in 0.001 s: mean 11.2 Mbit/s"
+        ),
         "{told}"
     );
     assert!(
         told.contains(
-            "down, light: 3 trains of up to 4 packets in 10 s; one-way base delay from 20 to 24 ms"
+            "down, light trace: 3 trains of up to 4 packets in 10 s; one-way base delay from 20 to 24 ms"
         ),
         "{told}"
     );

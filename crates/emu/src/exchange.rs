@@ -174,7 +174,7 @@ fn failed(error: Error) -> SystemError {
         }
         Error::TimedOut => "check that the peer has a route back to this host's address",
         Error::ConnectionReset => "the peer reset the connection: see the peer's log",
-        _ => "see the capture: --pcap FILE",
+        _ => "record the packets with --pcap FILE, and look for the cause in the capture",
     };
     SystemError::new(error.to_string(), help)
 }

@@ -39,7 +39,7 @@ pub(crate) fn read(
     }
     whole.segment = Some(Sourced::new(
         SEGMENT,
-        "derived: CellReplay's device has an MTU of 1392 bytes and sends one packet per opportunity",
+        "derived: CellReplay's device has an MTU of 1392 bytes and sends one packet per delivery opportunity",
     ));
     Ok(whole)
 }
@@ -62,13 +62,15 @@ fn direction(
     {
         let millis = (*millis).max(1) as f64;
         whole.findings.push(format!(
-            "{side}, heavy: {opportunities} opportunities of 1400 bytes in {} s: mean {} Mbit/s",
+            "{side}, heavy trace: {opportunities} delivery opportunities of 1400 bytes in {} s: mean {} Mbit/s",
             shown(millis / 1000.0),
             shown(*opportunities as f64 * BYTES * 8.0 / millis / 1000.0),
         ));
     }
-    whole.findings.extend(found.findings.into_iter().skip(1).map(|line| format!("{side}, heavy: {line}")));
-    whole.findings.push(format!("{side}, light: {}", parsed.summary));
+    whole
+        .findings
+        .extend(found.findings.into_iter().skip(1).map(|line| format!("{side}, heavy trace: {line}")));
+    whole.findings.push(format!("{side}, light trace: {}", parsed.summary));
     whole.seconds = whole.seconds.max(found.seconds);
     Ok((found.down, Some(parsed.light)))
 }
@@ -114,15 +116,15 @@ fn light_trace(file: RecordingFile) -> Result<LightTrace, ImportError> {
         let refused = |what: String| {
             Err(ImportError::new(
                 format!("line {}: {what}", lines.number),
-                "each line has a time, the one-way base delay and the opportunities of a train, `0 21 0 2 4`, in whole \
-                 milliseconds",
+                "each line has a time, the one-way base delay and the delivery opportunities of a train, \
+                 `0 21 0 2 4`, in whole milliseconds",
             ))
         };
         let numbers: Result<Vec<u64>, &str> =
             line.split_ascii_whitespace().map(|word| word.parse().map_err(|_| word)).collect();
         let numbers = match numbers {
             Ok(numbers) if numbers.len() < 3 => {
-                return refused("not a time, a base delay and at least one opportunity".to_owned());
+                return refused("not a time, a base delay and at least one delivery opportunity".to_owned());
             }
             Ok(numbers) => numbers,
             Err(word) => {

@@ -124,7 +124,9 @@ impl PingLog {
             }
         }
         found.findings.push(
-            "ping measures no rate and no queue: they are given or assumed; the scenario has no delay variation".into(),
+            "ping measures no rate and no queue: rate and queue are given or \
+             assumed; the scenario has no delay variation"
+                .into(),
         );
         Ok(found)
     }

@@ -128,7 +128,7 @@ impl Item {
     /// points, and the verdict.
     pub fn with_claim(self, words: &str, share: f64, points: usize, verdict: Verdict) -> Item {
         Item {
-            metric: "share of points at which it holds".into(),
+            metric: "share of points at which the claim holds".into(),
             published: Some(1.0),
             measured: Some(share),
             runs: points,

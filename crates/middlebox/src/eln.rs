@@ -52,7 +52,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "place",
                 unit: Unit::Word(&["behind", "before"]),
                 default: Some("behind"),
-                doc: "behind: packets that the next queue drops do not count as forwarded; before: they do",
+                doc: "behind: packets that the next queue drops do not count as forwarded; before: these packets count",
             },
         ],
         ..Info::PLAIN

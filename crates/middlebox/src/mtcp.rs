@@ -65,7 +65,7 @@ pub(crate) const AWAY: Parameter = Parameter {
     name: "away",
     unit: Unit::Rate,
     default: Some("1 kbit/s"),
-    doc: "outage limit: a planned rate below this closes the window at once, a higher rate reopens it",
+    doc: "a planned rate below this value closes the window at once; a higher rate reopens the window",
 };
 
 struct Mtcp {

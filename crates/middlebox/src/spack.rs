@@ -28,8 +28,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "pieces",
                 unit: Unit::Word(&["bytes", "number", "enough"]),
                 default: Some("bytes"),
-                doc: "number of ACKs into which an ACK is split: one per byte; `number`; or 3/8 of the square of \
-                      the window in segments, with which congestion avoidance doubles a halved window",
+                doc: "number of ACKs into which an ACK is split: one per byte (bytes); `number`; or enough to double a \
+                      halved window in congestion avoidance, 3/8 of the squared window in segments (enough)",
             },
             Parameter {
                 name: "number",
@@ -53,7 +53,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "place",
                 unit: Unit::Word(&["behind", "before"]),
                 default: Some("behind"),
-                doc: "behind: packets that the next queue drops do not count as forwarded; before: they do",
+                doc: "behind: packets that the next queue drops do not count as forwarded; before: these packets count",
             },
         ],
         only_if: &[OnlyIf { parameters: &["number"], other: "pieces", is: Is::This("number") }],

@@ -37,8 +37,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "floor",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
                 default: Some("20 ms"),
-                doc: "smallest timeout; it exceeds the smoothed round trip by at least the link's round trip plus \
-                      10 ms",
+                doc: "smallest timeout; the timeout also exceeds the smoothed round trip by at least the link's \
+                      round trip plus 10 ms",
             },
             Parameter {
                 name: "tick",

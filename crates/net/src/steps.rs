@@ -134,7 +134,8 @@ impl<V: PlanValue> Steps<V> {
         let mut steps = Vec::new();
         let mut ends = Duration::ZERO;
         for step in text.split(',') {
-            let not_a_step = || format!("`{}` is not {} and a time", step.trim(), V::DESCRIPTION);
+            let not_a_step =
+                || format!("`{}` is not a step: write {} `for` a time", step.trim(), V::DESCRIPTION);
             let (values, span) = step.split_once(" for ").ok_or_else(not_a_step)?;
             let (low, high) = range(values)?;
             let Value::Duration(span) = Unit::Duration(SHORTEST, LONGEST).parse(span)? else {

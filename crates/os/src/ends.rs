@@ -135,7 +135,7 @@ impl Network {
         match addresses.filter_map(network_number).max() {
             Some(MAX_NETWORK) => Err(SystemError::new(
                 "no free network remains for the path: 198.18.255.0/24 is in use",
-                "find the device with `ip addr`",
+                "find the device that uses this network with `ip addr`",
             )),
             highest => Ok(Network(highest.map_or(0, |number| number + 1))),
         }

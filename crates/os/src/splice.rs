@@ -28,8 +28,10 @@ impl Splice {
     /// # Errors
     /// Fails if a system call fails.
     pub fn begin(namespace: &Namespace) -> Result<Splice, SystemError> {
-        let refused =
-            |error: io::Error| SystemError::of_system("cannot accept TCP", &error, "see ulimit -n, -u");
+        let refused = |error: io::Error| {
+            let help = "a limit may be reached: see ulimit -n (files), -u (processes)";
+            SystemError::of_system("cannot accept TCP", &error, help)
+        };
         let listener =
             namespace.within(|| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?.map_err(refused)?;
         let port = listener.local_addr().map_err(refused)?.port();

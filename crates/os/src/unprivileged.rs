@@ -116,7 +116,8 @@ const RESTRICTIONS: [(&str, &str, &str); 3] = [
     (
         "kernel/apparmor_restrict_unprivileged_userns",
         "1",
-        "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, or a profile for lasthop with the rule `userns,` in \
+        "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, or add a profile for lasthop with the rule \
+         `userns,` in \
          /etc/apparmor.d",
     ),
 ];

@@ -25,7 +25,9 @@ impl FileSource for PageFiles {
 
     fn read(&self, name: &str, largest: u64) -> Result<Vec<u8>, String> {
         match self.0.get(name) {
-            Some(text) if text.len() as u64 > largest => Err(format!("it is larger than {largest} bytes")),
+            Some(text) if text.len() as u64 > largest => {
+                Err(format!("the file is larger than {largest} bytes"))
+            }
             Some(text) => Ok(text.as_bytes().to_vec()),
             None => Err("this page has no such file: drop it onto the page".to_owned()),
         }

@@ -105,7 +105,7 @@ impl Runs {
                 .counts("queue_bytes", "bytes waiting", rows().map(|row| whole(row.bytes)))
                 .numbers(
                     "queue_average_packets",
-                    "RED's average queue length, packets, if the queue has one",
+                    "average queue length of RED, packets; undefined if the queue does not use RED",
                     rows().map(|row| row.average),
                 )
                 .counts(
@@ -292,7 +292,7 @@ fn completion_columns(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
         .numbers("took_s", doc("took_s"), rows.iter().map(|row| Some(row.4.took_s)))
         .flags(
             "complete",
-            "false if cut off by the run's end",
+            "false if the run ended before the transfer was complete",
             rows.iter().map(|row| Some(row.4.is_complete)),
         )
         .numbers("slowdown", doc("slowdown"), rows.iter().map(|row| Some(row.4.slowdown())))

@@ -233,8 +233,8 @@ impl Client<'_> {
             ),
             None => SystemError::new(
                 format!("no answer from {server} (UDP)"),
-                "run `lasthop emulate record --serve` of the same version on that host, and let UDP to that port \
-                 pass firewalls",
+                "run `lasthop emulate record --serve` of the same version on that host, and permit UDP to that port \
+                 in firewalls",
             ),
         }))
     }

@@ -26,7 +26,8 @@ pub(crate) fn keys() -> Vec<Key> {
             "response",
             amount(),
             "50 KB",
-            "size of the response to each request; completion times are per request; the first includes the handshake",
+            "size of the response to each request; completion times are per request; the first completion time \
+             includes the handshake",
         ),
         Key::optional(
             "sizes",
@@ -52,7 +53,7 @@ pub(crate) fn keys() -> Vec<Key> {
             "exchanges",
             ValueType::Unit(Unit::Count(1, 1_000_000_000)),
             "20",
-            "number of requests after which the client closes; default: no limit until the run ends",
+            "number of requests after which the client closes the connection; default: no limit until the run ends",
         ),
         Key::optional(
             "on",
@@ -64,7 +65,7 @@ pub(crate) fn keys() -> Vec<Key> {
             "off",
             ValueType::Unit(SPAN),
             "1 s",
-            "length of the pause; the sender starts with data",
+            "length of the pause; a flow begins with data, not with a pause",
         ),
         Key::optional(
             "period",
@@ -82,7 +83,7 @@ pub(crate) fn keys() -> Vec<Key> {
             "stop",
             ValueType::Unit(SPAN),
             "30 s",
-            "time in the run at which the sender's application closes the connection: the flow leaves; default: never",
+            "time in the run at which the sender's application closes the connection and the flow ends; default: never",
         ),
     ]
 }
@@ -130,7 +131,7 @@ pub(crate) fn read(
         () => None,
     };
     if let Some((key, other)) = clash {
-        let why = format!("`{other}` already sets when data is sent and how much");
+        let why = format!("`{other}` already sets the amount of data and the sending times");
         return refuse(key, why, format!("leave `{key}` or `{other}` out"));
     }
     let spread = |key: &str| fields.word(key).and_then(Spread::named).unwrap_or_default();

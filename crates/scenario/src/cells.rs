@@ -128,14 +128,14 @@ fn differ(
     let paths = [here, other].map(|one| format!("link.{}.{}", one.link, one.side));
     let [this, that] = [here, other].map(|one| value(one.config));
     let label = if here.sender == other.sender {
-        "one node sends on both links into one medium"
+        "the same node sends on both links, which share one medium"
     } else {
         "both directions share one medium"
     };
     reader
         .problem(place, format!("{}.{key}: {this} here, {that} in {}", paths[0], paths[1]))
         .label(label)
-        .help(format!("give both the same value of `{}`", key.trim_start_matches("arq.")))
+        .help(format!("set the same value of `{}` in both places", key.trim_start_matches("arq.")))
 }
 
 #[derive(Clone, Copy)]

@@ -47,5 +47,9 @@ fn contents(path: &Path, largest: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(words)?;
     file.take(largest + 1).read_to_end(&mut bytes).map_err(words)?;
-    if bytes.len() as u64 > largest { Err(format!("it is larger than {largest} bytes")) } else { Ok(bytes) }
+    if bytes.len() as u64 > largest {
+        Err(format!("the file is larger than {largest} bytes"))
+    } else {
+        Ok(bytes)
+    }
 }

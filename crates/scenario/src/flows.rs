@@ -79,7 +79,14 @@ fn varied_flows(
     let shared = |key: &str| varied.iter().find(|varied| varied.path == [key]);
     if let Some(wrong) = ["count", "stagger", "kind", "arrivals"].into_iter().find_map(shared) {
         return Err(reader
-            .problem(wrong.place, format!("{}: all replicas have one value", head.key(&wrong.path.join("."))))
+            .problem(
+                wrong.place,
+                format!(
+                    "{}: the value must be the same for all \
+            replicas",
+                    head.key(&wrong.path.join("."))
+                ),
+            )
             .help("write one value"));
     }
     let fields = some_keys(reader, head, table, &["count", "stagger"])?;
@@ -301,7 +308,10 @@ fn poisson_transfers(
         matches!(traffic, Traffic::Tcp { transfer: Transfer::Bytes(_) | Transfer::Drawn { .. }, .. });
     if !is_finite {
         return Err(reader
-            .problem(place("arrivals"), format!("{key}: a process needs the mean size of its transfers"))
+            .problem(
+                place("arrivals"),
+                format!("{key}: a Poisson process needs the mean size of its transfers"),
+            )
             .help("set transfer = \"100 KB\", and sizes = \"web\" if sizes vary"));
     }
     let every = match arrivals::INTERVAL.parse(every) {
@@ -676,7 +686,7 @@ fn timers(reader: &TableReader<'_>, path: &str, fields: &Fields, config: &mut Co
             let Some(place) = fields.place(key) else { return Ok(()) };
             Err(reader
                 .problem(place, format!("{path}.{key}: {span} is longer than max_rto, {}", limits.largest))
-                .help("make it shorter, or max_rto longer"))
+                .help("make the time shorter, or make max_rto longer"))
         }
     }
 }

@@ -61,7 +61,7 @@ const FOREIGN_KEYS: &[Foreign] = &[
     same("gemodel", "tc", &["two_state", "burst"]),
     same("pfifo", "tc", &["drop_tail"]),
     same("bfifo", "tc", &["drop_tail"]),
-    noted("pfifo_fast", "tc", &["drop_tail"], "its three bands are one queue here"),
+    noted("pfifo_fast", "tc", &["drop_tail"], "pfifo_fast's three bands are one queue in Lasthop"),
     noted(
         "netem",
         "tc",

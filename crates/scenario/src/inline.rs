@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 /// Keys of a one-line scenario, each with an example and its meaning.
 pub const KEYS: &[(&str, &str, &str)] = &[
-    ("rate", "10Mbit/s", "rate down, and up unless `up` is set (after a ready path: down only)"),
+    ("rate", "10Mbit/s", "rate down; also rate up unless `up` is set (after a ready path: down only)"),
     ("up", "2Mbit/s", "rate up"),
     ("trace", "FILE", "recorded rate down, instead of `rate`; `down_trace` is a synonym"),
     ("down_trace", "FILE", "synonym of `trace`"),
@@ -45,18 +45,18 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     (
         "queue",
         "1bdp",
-        "queue down, and up unless `up_queue` is set (after a ready path: down only): 100packets, 64KB, 1bdp \
+        "queue down; also queue up unless `up_queue` is set (after a ready path: down only): 100packets, 64KB, 1bdp \
          (default), unlimited, or a mechanism",
     ),
     ("up_queue", "1bdp", "queue up"),
     (
         "loss",
         "1%",
-        "share of packets lost down; after a ready path or file with ARQ: lost after the ARQ (`residual_loss`); \
-         otherwise lost on the channel, before the line's own `arq`",
+        "share of packets lost down; after a ready path or file with ARQ: share lost after the ARQ \
+         (`residual_loss`); otherwise share lost on the channel, before the `arq` of this line",
     ),
     ("burst", "5", "with `loss`: mean length of a loss burst, packets"),
-    ("up_loss", "1%", "share of packets lost up, as `loss` down"),
+    ("up_loss", "1%", "share of packets lost up; same rules as for `loss`"),
     ("up_burst", "5", "with `up_loss`: mean length of a loss burst up, packets"),
     ("ber", "1e-5", "bit error rate of the channel down, before any ARQ, instead of `loss`"),
     ("channel", "{kind=\"iid\",loss=0.01}", "channel error model down, instead of `loss`"),

@@ -63,7 +63,7 @@ static DOCUMENT: LazyLock<Vec<Key>> = LazyLock::new(|| {
             "headers",
             ValueType::WordOr(&["real", "none"], Unit::Bytes(0, 1000)),
             "real",
-            "header bytes that links charge per packet: \"real\", \"none\" or an amount",
+            "header bytes that links count for each packet: \"real\", \"none\" or an amount",
         ),
         Key::default(
             "sample",

@@ -120,11 +120,11 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
 }
 
 /// Text about QUIC flows, in the section about TCP flows. A QUIC flow has the keys of a TCP flow.
-const QUIC_KEYS: &str = "A flow with kind = \"quic\" has the same keys, and those of sender and receiver. The keys of \
-                         applications (`transfer`, `response`, `on`, …), `arrivals`, `ecn` and `stack` have their \
-                         meaning. `segment` sets the size of a full datagram. The keys `congestion`, \
-                         `initial_window`, `initial_ssthresh`, `ack_counting` and `slow_start` have an effect, too; the \
-                         others change nothing.";
+const QUIC_KEYS: &str = "A flow with kind = \"quic\" accepts the keys of a TCP flow, of its sender and of its \
+    receiver. A QUIC flow uses the keys of applications (`transfer`, `response`, `on`, …), `arrivals`, `segment` (a \
+    full datagram has the size of a full segment), `ecn` and `stack`. A QUIC flow also uses these keys of sender and \
+    receiver: `congestion`, `initial_window`, `initial_ssthresh`, `ack_counting` and `slow_start`. The other keys \
+    change nothing.";
 
 const DOCUMENT: &str = "Keys above all tables.";
 

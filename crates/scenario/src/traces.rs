@@ -44,8 +44,8 @@ pub(crate) fn read(
 const LINES: &str =
     "each line is a time in whole milliseconds, not less than the line above; the last time is above 0";
 const TRAINS: &str = "a light trace has CellReplay's format. Each line has a packet train: its start, its base delay and \
-its delivery opportunities, whole milliseconds. `0 21 0 2 4` is a train at 0 with a delay of 21 and three opportunities. \
-The last train starts above 0";
+its delivery opportunities, whole milliseconds. `0 21 0 2 4` is a train at 0 with a delay of 21 and three delivery \
+opportunities. The last train starts above 0";
 const SIZES: &str = "delays by size have CellReplay's latency-offset format: bytes and ms per line, such as \
 `200 0.5`, in steps of 100 bytes";
 

@@ -88,7 +88,7 @@ fn mistakes_are_reported() {
     for (flow, message) in [
         ("count = 2\ntransfer = []", "flow.x.transfer: the list is empty"),
         ("transfer = [\"1 KB\", \"2 KB\"]", "flow.x.transfer: a list or mix needs several replicas"),
-        ("count = [2, 3]", "flow.x.count: all replicas have one value"),
+        ("count = [2, 3]", "flow.x.count: the value must be the same for all replicas"),
         (
             "count = 2\nsender.congestion = { mix = { cubic = 0 } }",
             "flow.x.sender.congestion: a share is a number above 0",

@@ -48,7 +48,8 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     },
     FlowMetric {
         name: "restricted_completed_s",
-        doc: "completion time, or time until the run's end if incomplete, s: averages are restricted means",
+        doc: "completion time, s; for an incomplete transfer, the time until the run's end; averages are restricted \
+        means",
         of: FlowOutcome::restricted_s,
     },
     FlowMetric {

@@ -62,7 +62,7 @@ impl LinkMetric {
 pub const LINK_METRICS: &[LinkMetric] = &[
     LinkMetric {
         name: "carried_kbps",
-        doc: "rate of bytes that reached the end of the link, with headers and ACKs as charged, kbit/s",
+        doc: "rate of bytes that reached the end of the link, kbit/s; includes ACKs, and headers as set by `headers`",
         of: |link| Some(kbps(link.carried_bytes, link.duration_s)),
     },
     LinkMetric {
@@ -127,7 +127,7 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     },
     LinkMetric {
         name: "lost_corrupt",
-        doc: "lost packets: damaged here or earlier, and discarded by the host at the end of the link",
+        doc: "lost packets: damaged on this or an earlier link, and discarded by the host at the end of the link",
         of: |link| lost(link, LossReason::Corrupt),
     },
 ];

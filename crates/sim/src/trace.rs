@@ -31,7 +31,8 @@ pub const FIELDS: &[Field] = &[
     field(
         "kind",
         "type of the line: `sent` (a packet leaves its source), `lost`, `duplicated` (by a link; the copy has a new \
-         number), or `event`. Types at a middlebox: `repeated` (copy of an earlier packet, with a new number), `made`, \
+         number), or `event`. Types at a middlebox: `repeated` (copy of an earlier packet, with a new number), `made` \
+         (new packet), \
          `changed` (forwarded with the header of this line), `received` (in place of the other end)",
     ),
     field("flow", "name of the flow"),
@@ -39,7 +40,7 @@ pub const FIELDS: &[Field] = &[
     field("from", "end that sent the packet: `source` or `destination`"),
     field("link", "link direction of the loss or copy: `wireless.down`"),
     field("node", "node whose middlebox repeated, made, changed, received or dropped the packet"),
-    field("cause", "reason of the loss: `queue_full`, `channel`, `early_drop`, …"),
+    field("cause", "reason for the loss: `queue_full`, `channel`, `early_drop`, …"),
     field("flags", "TCP flags, one letter each"),
     field("seq", "sequence number on the wire"),
     field("ack", "acknowledgement number on the wire"),
@@ -56,11 +57,11 @@ pub const FIELDS: &[Field] = &[
     field("rto_ms", "retransmission timeout that expired, ms"),
     field("start", "first byte, counted from the stream's beginning (the SYN is byte 0)"),
     field("end", "last byte plus one"),
-    field("reason", "reason of the retransmission"),
+    field("reason", "reason for the retransmission"),
     field("verdict", "result of loss discrimination: `congestion` or `wireless`"),
     field("acks", "number of ACKs sent in place of one ACK"),
-    field("r_queue_packets", "packets in the uplink queue before the ACKs, as seen by the receiver"),
-    field("s_queue_packets", "packets in the uplink queue after the ACKs"),
+    field("r_queue_packets", "packets in the uplink queue before the ACKs are sent"),
+    field("s_queue_packets", "packets in the uplink queue after the ACKs are sent"),
 ];
 
 /// All events.

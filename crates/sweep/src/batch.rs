@@ -64,7 +64,10 @@ fn scenario(digest: &str, text: &str, catalogue: &Catalogue) -> Result<Scenario,
     if Digests::default().of(&scenario) == digest {
         Ok(scenario)
     } else {
-        Err(format!("its engine is {}, and its scenario differs from the sweep's scenario", *ENGINE))
+        Err(format!(
+            "the worker's engine is {}, and the worker's scenario differs from the sweep's scenario",
+            *ENGINE
+        ))
     }
 }
 

@@ -15,7 +15,7 @@ pub const QUICK: Mechanism<Build> = Mechanism {
             name: "first",
             unit: Unit::Count(0, 1_000_000),
             default: Some("16"),
-            doc: "number of segments acknowledged at once",
+            doc: "number of segments at the start that are acknowledged immediately",
         }],
         ..Info::PLAIN
     },

@@ -10,13 +10,13 @@ use lasthop_wire::{Flags, LossReason, Packet, Segment};
 pub const THINNED: Mechanism<Build> = Mechanism {
     info: Info {
         name: "thinned",
-        summary: "forwards one pure ACK of every few",
+        summary: "forwards only the first of each group of pure ACKs",
         source: "RFC 3449 §5.2.1, much simplified",
         parameters: &[Parameter {
             name: "one_of",
             unit: Unit::Count(1, 1000),
             default: Some("2"),
-            doc: "number of pure ACKs of which one is forwarded",
+            doc: "number of pure ACKs in a group; only the first is forwarded",
         }],
         ..Info::PLAIN
     },
@@ -69,7 +69,7 @@ pub fn over(middlebox: &str) -> Result<(u64, u64, u64), Problem> {
 pub fn main() -> Result<(), Problem> {
     for middlebox in ["none", "thinned"] {
         let (data, acks, ended) = over(middlebox)?;
-        println!("{middlebox}: {data} segments arrived, {acks} ACKs were sent, {ended} were lost");
+        println!("{middlebox}: {data} segments arrived, {acks} ACKs were sent, {ended} ACKs were lost");
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ pub const FIXED_WINDOW: Mechanism<Build> = Mechanism {
                 name: "timeout",
                 unit: Unit::Duration(Duration::from_millis(1), Duration::from_secs(60)),
                 default: Some("500 ms"),
-                doc: "time after which a datagram without an ACK is sent again",
+                doc: "time after which a datagram without an ACK is retransmitted",
             },
         ],
         ..Info::PLAIN

@@ -89,7 +89,7 @@ fn lock_and_add_rules(queue: u16, folder: &Path) -> Result<LockedRules, SystemEr
 fn listen(agent: BorrowedFd<'_>) -> Result<Received, SystemError> {
     let failed = |error: Errno| SystemError {
         message: format!("the agent's watchdog cannot read heartbeats: {error}"),
-        help: "do not start the watchdog by hand: `lasthop agent run` does".to_owned(),
+        help: "do not start the watchdog by hand: `lasthop agent run` starts the watchdog".to_owned(),
     };
     let mut polled = [PollFd::new(agent, PollFlags::POLLIN)];
     match poll(&mut polled, PollTimeout::from(CHECK_INTERVAL_MS)) {

@@ -167,7 +167,7 @@ impl SeamInfo {
             note(
                 info.summary.is_empty() || info.summary.ends_with('.'),
                 name,
-                "no summary, or one with a full stop",
+                "no summary, or a summary that ends with a full stop",
             );
             note(info.source.is_empty(), name, "no source");
             let parameters: Vec<&str> = info.parameters.iter().map(|parameter| parameter.name).collect();
@@ -180,7 +180,7 @@ impl SeamInfo {
             let unknown = |parameter: &&str| !parameters.contains(parameter);
             for rule in info.only_if {
                 let named = rule.parameters.iter().chain([&rule.other]);
-                note(named.copied().any(|it| unknown(&it)), name, "a condition names no parameter");
+                note(named.copied().any(|it| unknown(&it)), name, "a condition names an unknown parameter");
             }
             info.defaults();
         }

@@ -90,7 +90,7 @@ pub fn note(figure: &Figure) -> Option<String> {
     (longest > LONGEST).then(|| {
         format!(
             "Long series (up to {longest} points) show only the first, lowest, highest and last point in each of \
-             {SPANS} spans."
+             {SPANS} equal spans of the x axis."
         )
     })
 }

@@ -22,8 +22,8 @@ impl Check {
 }
 
 /// Describes a scenario in one line, for example: `3 nodes, 2 links, 1 flow; 60 s, 10 runs; link.air.down: trace of
-/// 1234 opportunities in 60 s, mean 3.2 Mbit/s`. An opportunity is a time in the trace at which the link can deliver a
-/// packet.
+/// 1234 delivery opportunities in 60 s, mean 3.2 Mbit/s`. A delivery opportunity is a time in the trace at which the
+/// link can deliver a packet.
 fn summary(scenario: &Scenario) -> String {
     let mut parts = vec![
         [
@@ -38,7 +38,7 @@ fn summary(scenario: &Scenario) -> String {
         for (direction, config) in [("down", &link.down), ("up", &link.up)] {
             if let Service::Trace(trace) = &config.service {
                 parts.push(format!(
-                    "link.{}.{direction}: trace of {} opportunities in {} s, mean {}",
+                    "link.{}.{direction}: trace of {} delivery opportunities in {} s, mean {}",
                     link.name,
                     trace.opportunities(),
                     trace.length_millis() as f64 / 1e3,

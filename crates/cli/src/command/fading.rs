@@ -49,7 +49,7 @@ impl Fading {
             text.push('\n');
         }
         output::note(&format!(
-            "{} opportunities in {}, mean {}",
+            "{} delivery opportunities in {}, mean {}",
             trace.opportunities(),
             Duration::from_millis(trace.length_millis()),
             trace.mean_rate()

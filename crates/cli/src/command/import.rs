@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const MORE: &str = "\
 Formats of FILE, detected from its contents:
   csv        times and rates: any table, with --time, --rate and --unit; logs of the 4G and 5G data sets without flags
-  mahimahi   send opportunities, one time in ms per line
+  mahimahi   delivery opportunities, one time in ms per line
   iperf3     output of iperf3 --json
   ping       output of ping, also as JSON; tables of timestamp and rtt
   pcap       pcap or pcapng: one TCP connection's rate, round trips, losses and queue

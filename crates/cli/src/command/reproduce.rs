@@ -124,7 +124,8 @@ impl Reproduce {
         let last = format!("report: {}", path.display());
         match self.format {
             Format::Table if !self.all => output::print_line(&output::prose(&format!(
-                "A number agrees if its whole 95 % interval lies within the margin, and differs if it lies outside.\n\
+                "A number agrees if its whole 95 % interval lies within the margin, and differs if the \
+                 whole interval lies outside.\n\
                  For every number and answer: --all, --format json. Figures: {}",
                 path.display()
             ))),

@@ -93,7 +93,8 @@ pub(crate) fn read<R: Read>(
         return Err(ImportError::new(
             format!("{transfer} carries data in only {} packets", connection.data_packets),
             format!(
-                "a transfer needs at least {MIN_PACKETS} packets, better several seconds; --flow chooses another connection"
+                "a transfer needs at least {MIN_PACKETS} packets, or better several seconds of data; --flow chooses \
+                 another connection"
             ),
         ));
     }
@@ -295,7 +296,7 @@ fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, pack
             "measured: the smallest round trip, less a packet's transmission time at the bottleneck"
         }
         _ => {
-            "measured: the smallest time to one end and back; the delay to the other end is unknown: a lower bound"
+            "measured: a lower bound, the smallest time to one end and back; the delay to the other end is unknown"
         }
     };
     found.rtt_ms = Some(Sourced::new(rtt.clamp(TRIPS[0], TRIPS[1]), provenance));
@@ -352,7 +353,7 @@ fn queue(
         ));
         found.queue = Some(Sourced::new(
             format!("{bytes} bytes"),
-            "derived: the largest queueing delay, when the queue overflowed, times the rate",
+            "derived: the rate times the largest queueing delay, which occurred when the queue overflowed",
         ));
         by_queue
     } else {
@@ -411,10 +412,11 @@ fn losses(
     let loss = (on_air / sent as f64).clamp(1e-9, 0.999);
     found.channel = Some(Sourced::new(
         format!("{{ kind = \"iid\", loss = {} }}", shown(loss)),
-        "derived: the losses that the queue did not cause; their bursts are unknown, because both kinds are mixed",
+        "derived: the losses that the queue did not cause; their bursts are unknown, because channel losses and \
+         overflows are mixed",
     ));
     found.findings.push(
-        "the numbers of channel losses and queue overflows are estimates; single losses are not attributed"
+        "the numbers of channel losses and queue overflows are estimates; the cause of a single loss is unknown"
             .into(),
     );
     Ok(())

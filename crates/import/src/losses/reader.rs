@@ -22,9 +22,9 @@ pub(crate) fn read(file: impl Read, options: &ImportOptions) -> Result<ImportRes
     found.findings.extend(fit.findings());
     found.fit = fit.table();
     found.channel = (record.lost() > 0).then(|| fit.channel());
-    found
-        .findings
-        .push("a record of losses has no rate, round trip or queue: they are given or assumed".into());
+    found.findings.push(
+        "a record of losses has no rate, round trip or queue: these values are given or assumed".into(),
+    );
     Ok(found)
 }
 

@@ -186,7 +186,8 @@ fn of_names(
             if let Some(state) = state.and_then(find) {
                 plan.only = Some((state, "D"));
                 plan.findings.push(
-                    "only rows in state D (downloading) count: the others do not show the capacity".into(),
+                    "only rows in state D (downloading) count: rows in other states do not show the capacity"
+                        .into(),
                 );
             }
             return Ok(plan);

@@ -62,9 +62,9 @@ pub(crate) fn read(
     let (service, seconds, findings) = series.finish(!continues)?;
     let mut found = ImportResult { kind: plan.kind.into(), seconds, findings, ..ImportResult::default() };
     if skipped > 0 {
-        found
-            .findings
-            .push(format!("left out: {skipped} rows (another state, or no readable time or amount)"));
+        found.findings.push(format!(
+            "left out: {skipped} rows (in another state, or without a readable time or amount)"
+        ));
     }
     found.findings.extend(plan.findings);
     found.findings.push(THROUGHPUT_NOTE.into());

@@ -57,7 +57,7 @@ pub(crate) fn read(
             service,
             "measured: iperf3's throughput in the other direction, a lower bound",
         ));
-        found.findings.push("down is the direction from iperf3's client to its server".into());
+        found.findings.push("`down` is the direction from the iperf3 client to the iperf3 server".into());
     }
     if let Some(rtt) = smallest_rtt(&report, intervals) {
         found.rtt_ms = Some(Sourced::new(

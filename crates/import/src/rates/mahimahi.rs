@@ -43,18 +43,23 @@ pub(crate) fn read(file: impl Read, out: &mut dyn Write) -> Result<ImportResult,
         (count, last, before) = (count + 1, this, Some(this));
     }
     if count == 0 || last == 0 {
-        return Err(ImportError::new("the trace has no length", "its last time must be above 0, ms"));
+        return Err(ImportError::new(
+            "the trace has no length",
+            "the last time of the trace must be above 0 ms",
+        ));
     }
     out.flush().map_err(|error| ImportError::io("the trace cannot be written", &error))?;
     let service = Service::Trace { opportunities: count, millis: last };
     let mut findings = vec![format!(
-        "{count} opportunities in {} s: mean {} Mbit/s; longest time without an opportunity: {longest} ms",
+        "{count} delivery opportunities in {} s: mean {} Mbit/s; longest time without a delivery opportunity: \
+         {longest} ms",
         shown(last as f64 / 1000.0),
         shown(service.mean() / 1e6),
     )];
     if is_full {
         findings.push(format!(
-            "left out: everything after {last} ms, where the trace reaches its limit of {MAX_OPPORTUNITIES} opportunities"
+            "left out: everything after {last} ms, where the trace reaches its limit of {MAX_OPPORTUNITIES} \
+             delivery opportunities"
         ));
     }
     Ok(ImportResult {

@@ -210,12 +210,15 @@ impl<'w> RateSeries<'w> {
             ));
         }
         if counts.backwards > 0 {
-            findings
-                .push(format!("time goes back {} times: a new recording begins each time", counts.backwards));
+            findings.push(format!(
+                "time goes back {} times: a new recording begins at each of these rows",
+                counts.backwards
+            ));
         }
         if is_cut || is_full {
             findings.push(format!(
-                "left out: everything after {} s, where the trace reaches its limit of {} opportunities",
+                "left out: everything after {} s, where the trace reaches its limit of {} delivery \
+                 opportunities",
                 shown(seconds),
                 super::opportunities::MAX_OPPORTUNITIES
             ));

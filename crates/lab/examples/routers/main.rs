@@ -205,8 +205,8 @@ fn page(curves: Vec<Curve>) -> Document {
     let figure = Figure {
         id: "waits".into(),
         title: "Queueing delay of a bulk flow's packets".into(),
-        caption: "One CUBIC flow at 10 Mbit/s and 40 ms; the first run without its first 10 s.".into(),
-        x_label: "queueing delay, ms (less than 0.1 as 0.1)".into(),
+        caption: "One CUBIC flow at 10 Mbit/s and an RTT of 40 ms: first run, without its first 10 s.".into(),
+        x_label: "queueing delay, ms (values below 0.1 are drawn at 0.1)".into(),
         y_label: "share of packets".into(),
         x_log: true,
         y_log: false,

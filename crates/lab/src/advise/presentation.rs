@@ -24,9 +24,11 @@ impl Advice {
             }
         };
         let certain = if self.is_certain {
-            format!("the order of the first {TOP} is certain or their scores differ by less than 2 %")
+            format!(
+                "the order of the first {TOP} candidates is certain, or their scores differ by less than 2 %"
+            )
         } else {
-            format!("the order of the first {TOP} is not certain: their intervals overlap")
+            format!("the order of the first {TOP} candidates is not certain")
         };
         let scope = match &self.sites[..] {
             [] => String::new(),

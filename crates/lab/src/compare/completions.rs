@@ -14,8 +14,9 @@ impl Comparison {
         let of = |number: fn(&Completion) -> usize| completions().map(|it| number(&it)).sum::<usize>();
         let (completed, transfers) = (of(|it| it.completed), of(|it| it.transfers));
         let note = format!(
-            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts the time of each of \
-             these up to the run's end (restricted mean: Royston and Parmar 2013). No pair of repetitions is left out. \
+            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts the \
+             time of such a transfer up to the run's end (restricted mean: Royston and Parmar 2013). \
+             No pair of repetitions is left out. \
              Quantiles treat these transfers as censored.",
             transfers - completed
         );

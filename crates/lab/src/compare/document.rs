@@ -40,8 +40,8 @@ impl Comparison {
         let Some(first) = self.cases.first() else { return Document::default() };
         let mut blocks = vec![
             Block::Text(format!(
-                "Means over {runs} repetitions of {} with their 95 % intervals. Seeds begin at {seed}; every value \
-                 has the same random losses. Differences are relative to {}, paired by seed.",
+                "Means over {runs} repetitions of {} with their 95 % intervals. Seeds begin at {seed}; all cases \
+                 have the same random losses. Differences are relative to {}, paired by seed.",
                 first.scenario.duration,
                 self.baseline.words(&self.paths)
             )),

@@ -11,9 +11,10 @@ pub const VERDICTS: &str = "\
 claim significantly holds at all of its points.</dd></div>\n\
 <div><dt class=\"differs\">differs</dt><dd>The interval lies outside of the margin. A claim significantly fails at a point.</dd></div>\n\
 <div><dt class=\"inconclusive\">inconclusive</dt><dd>More repetitions are needed.</dd></div>\n\
-<div><dt class=\"undecidable\">undecidable</dt><dd>No number of repetitions decides: the published number is one run of a \
-wide distribution, or the margin is the paper's own spread.</dd></div>\n\
-<div><dt class=\"shape\">shape</dt><dd>Claims only: the mean holds at all points, but not significantly at every point.</dd></div>\n\
+<div><dt class=\"undecidable\">undecidable</dt><dd>No number of repetitions decides: single runs vary too much to \
+confirm a published number of one run, or the margin is the spread between the paper's own runs.</dd></div>\n\
+<div><dt class=\"shape\">shape</dt><dd>Claims only: the means satisfy the claim at all points, but \
+not significantly at every point.</dd></div>\n\
 </dl>\n";
 
 pub fn has_verdicts(document: &Document) -> bool {

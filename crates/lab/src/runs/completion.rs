@@ -39,14 +39,14 @@ pub struct Completion {
 impl Completion {
     /// Names of the table rows with quantiles, each with its meaning.
     pub const ROWS: [(&str, &str); 3] = [
-        ("completed_p50_s", "time in which half of all transfers were complete, s"),
+        ("completed_p50_s", "median completion time, s; > T: too few transfers completed within T"),
         (
             "completed_p95_s",
-            "time in which 95 % of all transfers were complete, s; >: fewer completed before the run's end",
+            "95th percentile of the completion time, s; > T: too few transfers completed within T",
         ),
         (
             "completed_p99_s",
-            "time in which 99 % of all transfers were complete, s; >: fewer completed before the run's end",
+            "99th percentile of the completion time, s; > T: too few transfers completed within T",
         ),
     ];
 

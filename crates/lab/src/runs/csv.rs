@@ -169,7 +169,7 @@ pub const COLUMNS: &[SampleColumn] = &[
     },
     SampleColumn {
         name: "lost_tag_drop",
-        doc: "tagged packets of the flow dropped so far as a notice that another packet was lost at the full queue",
+        doc: "tagged packets of the flow dropped so far to report that a full queue dropped another packet",
         of: |flow| lost(flow, LossReason::TagDrop),
     },
     SampleColumn {

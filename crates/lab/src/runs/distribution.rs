@@ -87,13 +87,15 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
     }
     let cut = match cut {
         0 => String::new(),
-        _ => format!(" Those cut off by the run's end ({cut}) are censored (Kaplan and Meier)."),
+        _ => format!(
+            " Transfers and requests cut off by the run's end ({cut}) are censored (Kaplan and Meier)."
+        ),
     };
     Some(Figure {
         id: "completions".into(),
         title: "Completion times".into(),
         caption: format!(
-            "Share of transfers or requests that are complete within this time, over all repetitions.{cut}"
+            "Share of transfers or requests that complete within the time on the x axis, over all repetitions.{cut}"
         ),
         x_label: "time to complete, s".into(),
         y_label: "complete, %".into(),
@@ -118,7 +120,7 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("transfer", "number of the request in its flow, from 1; 1 for a transfer"),
     ("began_s", "start of the transfer, or time of the request, from the run's beginning, s"),
     ("took_s", "duration from `began_s` to the last byte, or to the run's end, s"),
-    ("complete", "1; 0 if cut off by the run's end"),
+    ("complete", "1 if complete; 0 if cut off by the run's end"),
     ("class", "name of the flow without the number of the replica"),
     ("bytes", "size of the transfer or response, bytes"),
     ("slowdown", "`took_s` relative to the time on an idle path without slow start"),

@@ -45,7 +45,9 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     blocks.push(Block::Figure(losses(&runs.samples.queues)));
     let unseen = drawn().count().saturating_sub(MAX_FLOWS);
     if unseen > 0 {
-        blocks.push(Block::Text(format!("No windows and round trips are drawn for {unseen} further flows.")));
+        blocks.push(Block::Text(format!(
+            "Windows and round-trip times of {unseen} further flows are not drawn."
+        )));
     }
     if scenario.flows.iter().any(|flow| matches!(flow.traffic, Traffic::Datagrams { .. })) {
         blocks.push(Block::Text(
@@ -108,7 +110,7 @@ pub(super) fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
         (true, _) => "All queues were empty at all sampling times.",
         (false, false) => "Packets in the queues; link directions whose queue was always empty are left out.",
         (false, true) => {
-            "Packets in the queues. The average is the value at the last arrival, by which the queue drops or marks. \
+            "Packets in the queues. The average, updated at each arrival, decides on drops and marks. \
              Link directions whose queue was always empty are left out."
         }
     };
@@ -157,7 +159,7 @@ fn losses(samples: &[QueueSample]) -> Figure {
     let caption = if curves.is_empty() {
         "No packet was lost."
     } else {
-        "Packets of all flows lost so far on all links, ACKs included, by true cause."
+        "Cumulative number of packets (ACKs included) that all flows have lost on all links, by true cause."
     };
     figure("losses", "Losses by cause", caption, "packets", curves)
 }

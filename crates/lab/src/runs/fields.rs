@@ -19,7 +19,7 @@ const FIRST: &[(&str, &str)] = &[
 const OBJECTS: &[(&str, &str)] = &[
     ("flow", "name of the flow; null for all flows together"),
     ("class", "name of a class: the replicas of [flow.NAME] together"),
-    ("flows", "class, or all flows together: number of flows"),
+    ("flows", "objects of a class or of all flows: number of flows"),
     ("link", "link direction: wireless.down"),
     ("sweep", "results: number of the sweep in its store"),
     ("x", "compare, results: varied keys and their values"),
@@ -29,16 +29,17 @@ const OBJECTS: &[(&str, &str)] = &[
     ("runs", "metric: number of repetitions in which the metric is defined"),
     ("completed", "completed_s: number of transfers completed before the run's end"),
     ("transfers", "completed_s: number of transfers"),
-    ("p50", "completed_s: time in which half of all transfers were complete, s; null if fewer completed"),
-    ("p95", "completed_s: time in which 95 % were complete, s; null if fewer completed"),
-    ("p99", "completed_s: time in which 99 % were complete, s; null if fewer completed"),
+    ("p50", "completed_s: median completion time, s; null if too few transfers completed"),
+    ("p95", "completed_s: 95th percentile of the completion time, s; null if too few transfers completed"),
+    ("p99", "completed_s: 99th percentile of the completion time, s; null if too few transfers completed"),
     (
         "max_follow_up_s",
-        "completed_s: longest time for which any transfer was observed, s; a quantile that is null is larger",
+        "completed_s: longest time for which any transfer was observed, s; a null quantile exceeds this time",
     ),
     (
         "distribution",
-        "completed_s: pairs of a time, s, and the share complete by then (0 to 1), at hundredths; needs two transfers",
+        "completed_s: pairs of a time, s, and the share of transfers complete by that time (0 to 1), at steps of \
+         0.01; needs two transfers",
     ),
     ("difference", "compare, metric: difference from the baseline, paired by repetition"),
     ("difference_percent", "compare, metric: difference in per cent of the baseline"),
@@ -67,11 +68,12 @@ pub fn sections() -> Vec<ReferenceSection> {
         ),
         section(
             "Rows of completion times",
-            "In the tables of `run` and `compare`, for finite transfers; `assert` writes them p50(completion), p95(completion).",
+            "In the tables of `run` and `compare`, for finite transfers. In assertions, write p50(completion), \
+             p95(completion).",
             Completion::ROWS.iter().copied(),
         ),
         section("Metrics of several flows together", "In the table and in JSON.", together),
-        section("Metrics of links", "Each direction, in the table and in JSON.", {
+        section("Metrics of links", "For each link direction, in the table and in JSON.", {
             LINK_METRICS.iter().map(|metric| (metric.name, metric.doc))
         }),
         section("Metrics of links with RLC", "In the table and in JSON.", {
@@ -79,21 +81,21 @@ pub fn sections() -> Vec<ReferenceSection> {
         }),
         section(
             "CSV: a row per flow and repetition",
-            "Followed by all metrics of flows.",
+            "All metrics of flows follow these columns.",
             FIRST.iter().copied(),
         ),
         section(
             "--completions: a row for each transfer and each request",
-            "In `compare`, the varied keys come first.",
+            "In `compare`, the columns of the varied keys precede these columns.",
             distribution::COLUMNS.iter().copied(),
         ),
-        section("JSON: an object a line", "", OBJECTS.iter().copied()),
+        section("JSON: one object per line", "", OBJECTS.iter().copied()),
         section(
             "--samples: the first repetition over time",
             "",
             samples.chain(SAMPLES.iter().copied().skip(2)),
         ),
-        section("--trace: every event of the first repetition, a JSON object a line", "", {
+        section("--trace: every event of the first repetition, one JSON object per line", "", {
             FIELDS.iter().map(|field| (field.name, field.doc))
         }),
         section("Events of traces", "Values of the field `event`.", {

@@ -60,8 +60,9 @@ pub fn block(runs: Vec<FlowSequence>, is_comparison: bool) -> Option<Block> {
         Block::Sequence(Sequence {
             id: "sequence".into(),
             title: "Segments and ACKs".into(),
-            caption: "Segments when the sender sends them, their fates, and ACKs when they arrive at the sender, as \
-                      tcptrace draws a capture; causes of losses and retransmissions are the simulator's."
+            caption: "Segments at the time of their transmission, the result of each transmission, and ACKs at the \
+                      time of their arrival at the sender, as tcptrace draws a capture. The simulator \
+                      reports the causes of losses and retransmissions."
                 .into(),
             is_comparison,
             runs,

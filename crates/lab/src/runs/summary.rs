@@ -117,7 +117,7 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Row> {
     };
     let mut rows = vec![row(
         "completed",
-        "finite transfers completed by the run's end, of all finite transfers",
+        "finite transfers that completed before the run's end, out of all finite transfers",
         &Completion::count,
     )];
     for (at, (name, _)) in any.rows().iter().enumerate() {
@@ -218,7 +218,7 @@ pub const AGGREGATE_METRICS: [AggregateMetric; 2] = [
     (
         "total_goodput_kbps",
         measure::total_goodput_kbps,
-        "payload delivered by all flows over the run's time, kbit/s",
+        "payload delivered by all flows, divided by the run's duration, kbit/s",
     ),
     (
         "fairness",

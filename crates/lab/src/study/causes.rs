@@ -261,10 +261,15 @@ fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Cause
     };
     Some(match (&own.cause, item.reading == DEFAULT) {
         (Some(cause), _) => (cause.clone(), own.experiment.clone()),
-        (None, true) => ("open: with a full run's repetitions the row does not differ".into(), None),
+        (None, true) => ("open: with the repetitions of a full run, the row does not differ".into(), None),
         (None, false) => {
             let verdict = own.verdict.map_or("has no verdict", Verdict::sentence);
-            (format!("answer: the tried answer causes this; in the default reading the row {verdict}"), None)
+            (
+                format!(
+                    "answer: the tried answer causes this verdict; in the default reading, the row {verdict}"
+                ),
+                None,
+            )
         }
     })
 }

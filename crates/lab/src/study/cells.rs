@@ -225,7 +225,7 @@ impl<'a> GridCell<'a> {
             return Err(self
                 .study
                 .text
-                .problem_near(&[], written, format!("`@{name}` is not a name of any grid or axis"))
+                .problem_near(&[], written, format!("no grid or axis defines the name `@{name}`"))
                 .advise(format!("write in the grid: names = {{ {name} = [\"flow.bulk\"] }}")));
         };
         let full =

@@ -298,7 +298,8 @@ impl NumberComparison<'_> {
             () if is_in => {
                 let (half, widest) = (number(half), number(self.widest()));
                 let words = format!(
-                    "no number of repetitions decides: single runs vary by ± {half}, but only up to ± {widest} is informative"
+                    "no number of repetitions decides: single runs vary by ± {half}, but the test needs at most \
+                     ± {widest}"
                 );
                 if quantile(INFINITE) * self.spread * libm::sqrt(self.paper.times_shorter) > self.widest() {
                     of(Verdict::Undecidable, words)

@@ -310,7 +310,7 @@ impl<'a> Parser<'a> {
         if given.len() == arguments {
             Ok(Expression::Call(function, given))
         } else {
-            Err(format!("`{word}` takes {arguments}, not {}", given.len()))
+            Err(format!("`{word}` takes {arguments} argument(s), not {}", given.len()))
         }
     }
 }
@@ -377,7 +377,7 @@ mod tests {
                 "total(a)",
                 "`total` is not a function: sum, mean, jain, cv, count (over flows), min, max, sqrt, log10",
             ),
-            ("min(1)", "`min` takes 2, not 1"),
+            ("min(1)", "`min` takes 2 argument(s), not 1"),
         ] {
             assert_eq!(Expression::parse(text).unwrap_err(), message);
         }

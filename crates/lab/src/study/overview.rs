@@ -44,7 +44,7 @@ pub fn of(study: &Study, results: &PaperResults<'_>, answer: &str) -> Overview {
         sentence: if answer.is_empty() {
             format!("{}: {}.", study.file.summary, counts::words(&counts))
         } else {
-            format!("{answer} Of {} rows {}.", counts.all(), counts::words(&counts))
+            format!("{answer} Of {} rows, {}.", counts.all(), counts::words(&counts))
         },
         cells: THEMES.iter().map(cell).collect(),
     };

@@ -81,14 +81,14 @@ fn of(study: &Study, results: &PaperResults<'_>, reading_results: &ReadingResult
     let searched = match reading_results.reading.tried {
         0 => "nothing".to_owned(),
         tried => format!(
-            "{} Rule: {} Sets tried: {tried}.",
+            "{} Rule: {} Number of sets of answers tried: {tried}.",
             reading_results.reading.space, reading_results.reading.rule
         ),
     };
     let lines = [
-        ("Assumed from the text or the era: ", others),
+        ("Assumed from the paper's text or from the practice of its time: ", others),
         ("Fitted to the numbers: ", fitted),
-        ("Unanswered, as in the default reading: ", open),
+        ("Questions without an answer, as in the default reading: ", open),
         ("Searched: ", searched),
     ];
     let mut blocks = vec![

@@ -260,7 +260,7 @@ fn point_rows(view: &View<'_>, points: &Points) -> Vec<Item> {
         let estimate =
             view.measurement(points.quantity(), coordinates).and_then(|measurement| measurement.estimate());
         let estimate = estimate.map(|estimate| estimate.within(bounds));
-        let note = if estimate.is_none() { "undefined: did not occur" } else { &points.note };
+        let note = if estimate.is_none() { "undefined: no repetition has a value" } else { &points.note };
         item.metric(metric, unit).measured(estimate).note(note)
     };
     combinations.iter().map(row).collect()

@@ -164,7 +164,8 @@ fn answers_table(results: &PaperResults<'_>, table: &file::Table, try_index: usi
 
 /// Explanation of the texts that [`distance`] returns. Tables with results under single answers show these texts
 /// instead of verdicts, because their rows have few repetitions.
-pub const DISTANCES: &str = "numbers: distance from the published number in margins, near if within ±1; claims: number of points at which the mean satisfies the claim";
+pub const DISTANCES: &str = "numbers: distance from the published number in units of the margin (within \
+    ±1: inside the margin); claims: number of points at which the mean satisfies the claim";
 
 /// Returns the result of a row under an answer as text. For a number, the text is the distance from the published
 /// number in margins. For a claim, the text is the number of points at which the means satisfy the claim.

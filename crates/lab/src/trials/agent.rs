@@ -89,7 +89,7 @@ pub fn table(all: &[AgentResults]) -> Table {
 fn description(setup: &Setup<'_>) -> String {
     format!(
         "{} runs of {} without and with the agent ({}); means ± half of the 95 % interval, changes paired by seed; \
-         SRTT is the sender's, averaged over time including the start",
+         SRTT: smoothed RTT of the sender, averaged over the whole time, including the start",
         setup.runs, setup.duration, setup.agent_actions
     )
 }

@@ -66,7 +66,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "chase",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "retransmits the next hole at once if a partial ACK shows one",
+                doc: "if a partial ACK shows a hole, retransmits this hole at once",
             },
             Parameter {
                 name: "acked_data",

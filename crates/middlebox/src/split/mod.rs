@@ -45,7 +45,7 @@ const fn names<B: ?Sized, const N: usize>(list: &[Mechanism<B>]) -> [&'static st
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "split",
-        summary: "terminates the connection at the node and opens a second one to the other end",
+        summary: "terminates the connection at the node and opens a second connection to the other end",
         source: "Bakre and Badrinath, ICDCS 1995; RFC 3135 §2.4",
         parameters: &[
             Parameter {
@@ -64,7 +64,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "recovery",
                 unit: Unit::Word(RECOVERIES),
                 default: Some("sack"),
-                doc: "loss recovery of both senders; new_reno instead of SACK recoveries if the SYN offers no SACK",
+                doc: "loss recovery of both senders; new_reno replaces SACK recoveries if the SYN offers no SACK",
             },
             Parameter {
                 name: "congestion",

@@ -28,7 +28,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "max_threshold",
                 unit: Unit::Number(0.0, 1e9),
                 default: Some("15"),
-                doc: "average queue length at which every packet is dropped unless `gentle`, packets (maxth)",
+                doc: "average queue length from which every packet is dropped, unless `gentle` is set, packets (maxth)",
             },
             Parameter {
                 name: "max_probability",
@@ -42,7 +42,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "gentle",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "above max_threshold the probability rises gradually, to 1 at twice that value (Floyd 2000)",
+                doc: "above max_threshold, the probability rises gradually to 1 at twice max_threshold (Floyd 2000)",
             },
             Parameter {
                 name: "marks",

@@ -31,13 +31,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "clock",
                 unit: Unit::Word(&["packets", "time"]),
                 default: Some("packets"),
-                doc: "clock of the states: the Markov chain steps once per packet, or states last for a time",
+                doc: "packets: the Markov chain steps once per packet; time: each state lasts for a random time",
             },
             Parameter {
                 name: "mean_loss",
                 unit: Unit::Probability(0.0, 0.999),
                 default: Some("0"),
-                doc: "mean loss, with clock = \"packets\"; together with mean_burst, it determines p and r; 0: p \
+                doc: "mean loss, with clock = \"packets\"; mean_loss and mean_burst determine p and r; 0: p \
                       and r apply; mean_loss, p or loss_good is required",
             },
             Parameter {
@@ -86,9 +86,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "meets",
                 unit: Unit::Word(&["overlap", "end", "step", "sent"]),
                 default: Some("overlap"),
-                doc: "a transmission is bad if it overlaps a bad period (overlap), ends in one (end), or if a \
-                      chain that steps every `step` is bad (step); sent: as overlap, but time passes only while \
-                      sending",
+                doc: "a transmission is bad if it overlaps a bad period (overlap), if it ends in a bad period \
+                      (end), or if a chain that steps every `step` is bad (step). Value sent: as overlap, but \
+                      time advances only during transmissions",
             },
             Parameter {
                 name: "step",

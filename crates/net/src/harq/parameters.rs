@@ -74,7 +74,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "order",
                 unit: Unit::Word(&["rlc", "pdcp", "none"]),
                 default: Some("rlc"),
-                doc: "layer that keeps SDUs in order: rlc (LTE), pdcp for at most t_reordering (NR), or none",
+                doc: "layer that delivers SDUs in order: rlc (LTE), pdcp (NR; waits for at most t_reordering), or none",
             },
             Parameter {
                 name: "t_reassembly",

@@ -36,7 +36,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "datagram_rate",
                 unit: Unit::Rate,
                 default: Some("30 Mbit/s"),
-                doc: "rate allocated to datagrams; the sum of both is the link's rate",
+                doc: "rate allocated to datagrams; the sum of this rate and TCP's rate is the link's rate",
             },
             Parameter {
                 name: "tcp_priority",

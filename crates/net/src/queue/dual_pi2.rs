@@ -67,8 +67,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "step_packets",
                 unit: Unit::Count(0, 1_000_000),
                 default: Some("1"),
-                doc: "smallest number of L packets that must wait behind a packet for this mark; at low rates \
-                      one packet takes longer than step",
+                doc: "smallest number of L packets that must wait behind a packet that `step` marks; at low rates, \
+                      the transmission of one packet takes longer than `step`",
             },
             Parameter {
                 name: "classic_share",

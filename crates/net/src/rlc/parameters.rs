@@ -17,7 +17,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "tti",
                 unit: Unit::Duration(Duration::from_millis(1), Duration::from_secs(1)),
                 default: Some("20 ms"),
-                doc: "transmission time interval (TTI); a block has the link's rate times this interval",
+                doc: "transmission time interval (TTI); a block's size is the link's rate times this interval",
             },
             Parameter {
                 name: "pdu",
@@ -80,7 +80,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "status",
                 unit: Unit::Word(&["constant", "polled"]),
                 default: Some("constant"),
-                doc: "status reports: for every block after status_delay, or in status PDUs after polls",
+                doc: "constant: a status report for every block, after status_delay; polled: status PDUs, after polls",
             },
             Parameter {
                 name: "poll_pdus",

@@ -173,7 +173,10 @@ impl fmt::Display for TraceError {
                 write!(f, "a delay of {millis} ms is too long: at most 1000000 ms")
             }
             TraceFault::NoTrain => {
-                write!(f, "needs a time, a base delay and at least one opportunity, in whole milliseconds")
+                write!(
+                    f,
+                    "needs a time, a base delay and at least one delivery opportunity, in whole milliseconds"
+                )
             }
             TraceFault::TooFewTrains => write!(f, "the light trace needs at least two lines"),
             TraceFault::NotASize(size) => {

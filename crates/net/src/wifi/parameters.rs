@@ -85,7 +85,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 unit: Unit::Count(0, 1000),
                 default: Some("0"),
                 doc: "number of load stations in the cell, which contend without simulated packets; one link of \
-                      the cell may set it for all",
+                      the cell may set this number for all links",
             },
             Parameter {
                 name: "load",

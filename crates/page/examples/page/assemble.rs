@@ -88,7 +88,7 @@ pub fn page(engine: &str) -> String {
         let mark = format!("{{{{{name}}}}}");
         let (before, after) = rest
             .split_once(&mark)
-            .unwrap_or_else(|| panic!("page.html lacks {mark}, or has it in another place"));
+            .unwrap_or_else(|| panic!("page.html lacks {mark}, or has this mark in the wrong place"));
         page.push_str(before);
         page.push_str(text);
         rest = after;

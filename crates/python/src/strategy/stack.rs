@@ -61,7 +61,7 @@ impl PythonStack {
                 _ => Err(hooks.wrong(
                     &format!("{hook}()"),
                     &answer,
-                    "a number of bytes, at most those offered",
+                    "a number of bytes, at most the number offered",
                 )),
             }
         });

@@ -151,7 +151,7 @@ fn tcp() -> Vec<Key> {
             "ecn_feedback",
             ValueType::Unit(Unit::Word(&["auto", "classic", "accurate"])),
             "auto",
-            "ECN feedback as set by ecn (classic), or AccECN (accurate, RFC 9768); auto: AccECN if congestion control \
+            "ECN feedback: classic (as `ecn` sets), or AccECN (accurate, RFC 9768); auto: AccECN if congestion control \
              needs it (prague)",
         ),
         flag(

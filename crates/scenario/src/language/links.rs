@@ -64,8 +64,8 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
                 "plan",
                 ValueType::Text,
                 "384 kbit/s for 10 s, 64 kbit/s for 10 s",
-                "rate that changes at given times, repeated; \"0 bit/s\" is an outage, \"5..20 Mbit/s\" a rate drawn \
-                 from this range each time",
+                "rate that changes at given times, in a repeating cycle; \"0 bit/s\" is an outage; \"5..20 Mbit/s\" \
+                 is a rate drawn anew from this range each time",
             ),
             with_others,
         ),
@@ -102,7 +102,7 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
                 "light_sizes",
                 ValueType::File,
                 "latency-offset-down",
-                "with `light`: extra delay of packets by their size, CellReplay's latency-offset",
+                "with `light`: file of extra delays by packet size (CellReplay's latency-offset)",
             ),
             with_others,
         ),
@@ -123,8 +123,8 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
                 "delay_plan",
                 ValueType::Text,
                 "0..20 ms for 15 s",
-                "delay added to one_way_delay at given times, repeated; a range: drawn anew each time, the same up \
-                 and down",
+                "delay added to one_way_delay at given times, in a repeating cycle; a value from a range is drawn \
+                 anew each time and is the same up and down",
             ),
             |given, config| {
                 config.delay_plan = steps(given, "delay_plan", "5 ms for 10 s, 20..60 ms for 15 s")?;
@@ -136,7 +136,7 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
                 "loss_plan",
                 ValueType::Text,
                 "0 for 14.95 s, 50 % for 50 ms",
-                "share of transmissions lost at given times, repeated, in addition to the channel's losses",
+                "share of transmissions lost at given times, in a repeating cycle, in addition to the channel's losses",
             ),
             |given, config| {
                 config.loss_plan = steps(given, "loss_plan", "0 for 14.95 s, 50 % for 50 ms")?;

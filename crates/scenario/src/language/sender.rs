@@ -66,7 +66,7 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
         flag(
             "f_rto",
             config.f_rto,
-            "detect and undo spurious timeouts (F-RTO, RFC 5682; with SACK its section 3)",
+            "detect and undo spurious timeouts (F-RTO, RFC 5682; section 3 of the RFC if SACK is used)",
         ),
         flag(
             "dsack_undo",

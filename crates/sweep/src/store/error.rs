@@ -91,8 +91,8 @@ impl Error {
                 "repeat the command if the fault was temporary; otherwise start another store"
             }
             Error::Disagree { .. } => {
-                "nothing was merged; check that the same program created both: `lasthop results` shows the engine of \
-                 each store"
+                "nothing was merged; check that the same program created both stores: `lasthop results` shows the \
+                 engine of each store"
             }
         }
     }

@@ -22,7 +22,7 @@ pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
                 name: "slow_start",
                 unit: Unit::Word(&["as_avoidance", "one_per_ack"]),
                 default: Some("as_avoidance"),
-                doc: "growth between refreshes before the first loss: 1/cwnd_r per ACK as printed, or 1",
+                doc: "growth of cwnd_r per ACK between refreshes before the first loss: 1/cwnd_r as in the paper, or 1",
             },
         ],
         ..Info::PLAIN

@@ -184,7 +184,7 @@ impl fmt::Display for ParseError {
                 write!(f, "{part} at byte {at} has a header length of {words} words; the minimum is 5")
             }
             ParseError::TotalLength { part, at, length, header } => {
-                write!(f, "{part} at byte {at} has {length} bytes in total, but a header of {header}")
+                write!(f, "{part} at byte {at} has {length} bytes in total, but a header of {header} bytes")
             }
             ParseError::Fragment { offset } => {
                 write!(f, "the packet is a fragment (from byte {offset}); fragments are not supported")

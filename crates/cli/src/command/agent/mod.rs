@@ -67,7 +67,7 @@ struct Mechanisms {
     /// fixed=BYTES
     #[arg(long, value_name = "WINDOW", value_parser = AckSettings::window)]
     window: Option<Choice<window::Build>>,
-    /// Send N ACKs instead of each ACK: split=N acknowledges in N steps, copies=N repeats the ACK (default N: 2)
+    /// Replace each ACK by N ACKs: split=N acknowledges the data in N steps, copies=N sends N equal ACKs (default N: 2)
     #[arg(long, value_name = "ACKS", value_parser = acks)]
     acks: Option<String>,
     /// Split ACKs only after losses classified as wireless, until the window has recovered: jtcp, rtt, always
@@ -77,7 +77,7 @@ struct Mechanisms {
     /// (in the agent), or auto (in the kernel where possible)
     #[arg(
         long = "path",
-        value_name = "WAY",
+        value_name = "BPF|NFQUEUE|AUTO",
         value_enum,
         default_value = "auto",
         hide_possible_values = true
@@ -105,7 +105,7 @@ struct Status {
     folder: RunDir,
 }
 
-/// Keep the rules of a running agent only while the agent answers; started by `agent run`
+/// Remove the rules of a running agent if the agent stops responding; started by `agent run`
 #[derive(Args)]
 struct Watchdog {
     #[arg(long, value_name = "N")]

@@ -34,14 +34,15 @@ use std::str::FromStr;
 /// Real TCP carries the scenario's TCP flows between two nodes over the emulated path, in real time. Senders: Lasthop's
 /// endpoints on TUN devices (`lasthop`), Lasthop's endpoint to the kernel (`lasthop-to-kernel`), or the kernel with a
 /// congestion control (`reno`, `cubic`, …). The scenario's settings are applied to the kernel if the kernel supports
-/// them; the others are listed. All other flows are simulated in both cases. Simulation and emulation have the same
-/// losses in each repetition. The rows of a sender appear after its last run. Needs root.
+/// them; unsupported settings are listed. All other flows are simulated in both cases. Simulation and emulation have
+/// the same losses in each repetition. The rows of a sender appear after its last run. Needs root.
 #[derive(Args)]
 pub(crate) struct Crosscheck {
     #[command(flatten)]
     source: ScenarioArgs,
-    /// Senders: `lasthop`, `lasthop-to-kernel` (the kernel's receiver), a congestion control of the kernel, `kernel` (the scenario's congestion
-    /// controls), or `all` (Lasthop's senders, and every congestion control of this kernel)
+    /// Senders: `lasthop`, `lasthop-to-kernel` (Lasthop sends, the kernel receives), a congestion control of the
+    /// kernel, `kernel` (the scenario's congestion controls), or `all` (Lasthop's senders, and every congestion control
+    /// of this kernel)
     #[arg(
         long,
         value_name = "A,B,C",

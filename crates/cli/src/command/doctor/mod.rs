@@ -15,9 +15,9 @@ use std::path::PathBuf;
 
 /// Check this program, and whether this machine meets the requirements of emulate, endpoint and agent
 ///
-/// Prints version, engine and file of the program, other programs called `lasthop` in PATH, and then (on Linux) what
-/// real packets need and how to get it. Exit status 1 if something is missing. Simulations have no requirements;
-/// `emulate` also works without root.
+/// Prints version, engine and file of the program, and other programs called `lasthop` in PATH. On Linux, also prints
+/// the requirements of commands for real packets, and how to meet them. Exit status 1 if something is missing.
+/// Simulations have no requirements; `emulate` also works without root.
 ///
 /// Try: lasthop doctor runs.db
 #[derive(Args)]

@@ -314,8 +314,8 @@ fn text(recording: &Recording) -> String {
         text += &format!("{name}: {least} to {most}, averaged over one second each\n");
     }
     if recording.shares_path {
-        text += "feedback shared the path with packets of the other direction: the sender follows a rising rate \
-                 with delay\n";
+        text += "feedback shared the path with packets of the other direction, so the sender follows a rising rate \
+                 only after a delay\n";
     }
     text
 }

@@ -134,12 +134,13 @@ impl Summary {
         let entry = self.measured.entry();
         let entry = if self.sees_entries {
             format!(
-                "of which before entry {} us (99th percentile), {} us (maximum)",
+                "including the time before a packet entered the path: {} us (99th percentile), {} us (maximum)",
                 micros(entry.p99),
                 micros(entry.max)
             )
         } else {
-            "counted from reading, because entry times are unknown".to_owned()
+            "counted from the time at which Lasthop read each packet, because entry times are unknown"
+                .to_owned()
         };
         format!(
             "{:.1} s from the first packet to the last; late by {} us (median), {} us (99th percentile), \

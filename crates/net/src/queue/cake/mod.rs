@@ -77,15 +77,16 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "isolation",
                 unit: Unit::Word(&["flows", "dual_srchost", "dual_dsthost", "triple_isolate"]),
                 default: Some("flows"),
-                doc: "fair shares per flow; per sending host and flow; per receiving host and flow; or per flow \
-                      and the busier of its two hosts (sch_cake's default). A host is a node",
+                doc: "units with equal shares: flows; sending hosts, then their flows; receiving hosts, then their \
+                      flows; or the busier of a flow's two hosts, then its flows (sch_cake's default). A host is a \
+                      node",
             },
             Parameter {
                 name: "ack_filter",
                 unit: Unit::Word(AckFilter::WORDS),
                 default: Some("off"),
-                doc: "removes pure ACKs that a later packet of the flow in the queue makes redundant; on: keeps one of \
-                      them; aggressive: also the last one. Removed ACKs count as acks_lost",
+                doc: "removes pure ACKs that a later packet of the flow in the queue makes redundant; on: keeps one \
+                      redundant ACK; aggressive: keeps none. Removed ACKs count as acks_lost",
             },
             SALT,
         ],

@@ -40,7 +40,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "after",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
                 default: Some("40 ms"),
-                doc: "delayed ACK timer, with every = 2",
+                doc: "delayed ACK timer if every is above 1",
             },
         ],
         only_if: &[OnlyIf { parameters: &["after"], other: "every", is: Is::Not("1") }],

@@ -55,14 +55,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "k",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("2.5"),
-                doc: "packet error probability of the downlink divided by the probability of the uplink (Eq. 3; 100 \
-                      over 40 bytes)",
+                doc: "packet error probability of the downlink divided by the probability of the uplink (Eq. 3; \
+                      for packets of 100 and 40 bytes)",
             },
             Parameter {
                 name: "buffer_loss",
                 unit: Unit::Probability(0.0, 0.999),
                 default: Some("0.0"),
-                doc: "p_buff if fixed: probability that a full buffer drops a packet",
+                doc: "p_buff if buffer is fixed: probability that a full buffer drops a packet",
             },
             Parameter {
                 name: "buffer",

@@ -24,8 +24,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "queue",
                 unit: Unit::Word(&["waiting", "with_service"]),
                 default: Some("waiting"),
-                doc: "ACKs in r_queue and s_queue: waiting ACKs (s_queue also an ACK put into an idle transmitter), or \
-                      waiting ACKs and the ACK in service",
+                doc: "ACKs that count in r_queue and s_queue: the waiting ACKs (in s_queue also an ACK sent while the \
+                      link was idle), or the waiting ACKs and the ACK in service",
             },
             Parameter {
                 name: "count",

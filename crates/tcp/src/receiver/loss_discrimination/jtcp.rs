@@ -15,7 +15,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "k",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("1"),
-                doc: "control parameter: below 1, more of the losses are attributed to congestion; above 1, fewer",
+                doc: "control parameter: values below 1 attribute more losses to congestion, values above 1 fewer",
             },
             Parameter {
                 name: "newest",

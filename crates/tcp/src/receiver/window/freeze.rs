@@ -27,7 +27,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "lead",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("1"),
-                doc: "lead before the outage at which the window closes, round trips",
+                doc: "time from the closing of the window to the outage, round trips",
             },
             Parameter {
                 name: "copies",

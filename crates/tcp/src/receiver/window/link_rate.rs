@@ -18,7 +18,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "formula",
                 unit: Unit::Word(&["published", "eq5.2", "fixed"]),
                 default: Some("published"),
-                doc: "10 segments from 384 kbit/s, 4 up to 64 kbit/s, linear between; or Eq. 5.2; or `packets`",
+                doc: "4 segments up to 64 kbit/s, 10 from 384 kbit/s, linear in between; or Eq. 5.2; or `packets`",
             },
             Parameter {
                 name: "packets",
@@ -54,7 +54,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "edge",
                 unit: Unit::Word(&["held", "shrinks"]),
                 default: Some("held"),
-                doc: "right edge if the window falls: stays until reached, or moves left",
+                doc: "right edge if the window shrinks: stays until data reaches the edge, or moves left",
             },
         ],
         only_if: &[

@@ -26,13 +26,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "alpha",
                 unit: Unit::Number(0.0, 10.0),
                 default: Some("0.125"),
-                doc: "factor of the growth",
+                doc: "alpha in alpha × W^k, the growth of cwnd W per round trip",
             },
             Parameter {
                 name: "k",
                 unit: Unit::Number(0.0, 1.0),
                 default: Some("0.75"),
-                doc: "exponent of the growth",
+                doc: "k in alpha × W^k, the growth of cwnd W per round trip",
             },
             Parameter {
                 name: "beta",

@@ -25,7 +25,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "rtt_scaling",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "growth per time that does not depend on the round-trip time",
+                doc: "multiply the growth per round trip by RTTmin / 100 ms: RTT-independent growth per second",
             },
             Parameter {
                 name: "bandwidth_switch",

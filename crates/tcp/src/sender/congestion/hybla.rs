@@ -19,8 +19,8 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "hybla",
-        summary: "grows on a long path as fast in time as on a path of 25 ms: by 2^rho - 1 or rho squared, rho = RTT / \
-                  25 ms",
+        summary: "grows as fast per second as on a path with an RTT of 25 ms: 2^rho - 1 or rho squared times as fast \
+                  per ACK, rho = RTT / 25 ms",
         source: "Caini and Firrincieli, Int. J. Satell. Commun. 22, 2004 (from lecture notes and Linux's description)",
         parameters: &[
             Parameter {

@@ -17,7 +17,7 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "illinois",
-        summary: "adds 10 to 0.3 segments per round trip and removes 1/8 to 1/2 at a loss, by the queueing delay",
+        summary: "adds 10 to 0.3 segments per round trip and removes 1/8 to 1/2 at a loss; the queueing delay decides",
         source: "Liu, Başar and Srikant, Performance Evaluation 65, 2008 (from descriptions and Linux's module)",
         parameters: &[
             Parameter {

@@ -21,7 +21,7 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "ledbat_plus_plus",
-        summary: "keeps the queueing delay at 60 ms, yields to others, and empties the queue at times",
+        summary: "keeps the queueing delay at 60 ms, yields to other flows, and empties the queue periodically",
         source: "draft-irtf-iccrg-ledbat-plus-plus-01 §4 (from descriptions)",
         parameters: &[
             Parameter {
@@ -34,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "slowdowns",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "empty the queue after slow start and at times, to measure the base delay",
+                doc: "empty the queue after slow start and periodically, to measure the base delay",
             },
         ],
         ..Info::PLAIN

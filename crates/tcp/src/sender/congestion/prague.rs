@@ -38,7 +38,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "rtt_floor",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(1)),
                 default: Some("25 ms"),
-                doc: "lower bound of the RTT in the window's pace (RTT independence, §2.4.4); \"0 s\": no bound",
+                doc: "lower bound of the RTT in the pace of cwnd changes (RTT independence, §2.4.4); \"0 s\": no bound",
             },
             Parameter {
                 name: "floor_after",

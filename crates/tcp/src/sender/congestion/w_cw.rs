@@ -30,8 +30,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "marked_loss",
                 unit: Unit::Word(&["halve", "keep"]),
                 default: Some("halve"),
-                doc: "reaction to marked duplicates: retransmit and halve, or retransmit only (the text names only the \
-                      retransmission)",
+                doc: "reaction to marked duplicate ACKs: retransmit and halve cwnd, or only retransmit (the text \
+                      names only the retransmission)",
             },
             Parameter {
                 name: "after_timeout",

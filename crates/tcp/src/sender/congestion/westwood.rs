@@ -30,14 +30,14 @@ pub(super) const IDLE: Parameter = Parameter {
     name: "idle_samples",
     unit: Unit::Count(2, 1000),
     default: Some("2"),
-    doc: "m: zero samples per time constant of silence",
+    doc: "m: number of zero samples added per time constant without an ACK",
 };
 
 pub(super) const TIMES: Parameter = Parameter {
     name: "times",
     unit: Unit::Word(&["smallest", "latest"]),
     default: Some("smallest"),
-    doc: "RTT multiplied with the estimate: the smallest or the latest",
+    doc: "RTT by which the bandwidth estimate is multiplied: the smallest or the latest",
 };
 
 /// Westwood's bandwidth estimate and reactions to losses. [`super::w_cw`] uses the estimate with other reactions.

@@ -20,7 +20,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             name: "before",
             unit: Unit::Bytes(0, 1 << 30),
             default: Some("1500 B"),
-            doc: "largest distance from the last ACK with an echo to the hole for which the loss is congestion",
+            doc: "a loss is congestion if the last ACK with an echo is at most this far before the hole",
         }],
         ..Info::PLAIN
     },

@@ -18,20 +18,20 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "eln",
         summary: "uses the cause of a loss that ACKs state (ELN); keeps the window after a wireless loss",
-        source: "Balakrishnan and Katz, GLOBECOM 1998; ns-2 tcp-eln; huang §2 (the other polarity, our construction)",
+        source: "Balakrishnan and Katz, GLOBECOM 1998; ns-2 tcp-eln; huang §2 (opposite meaning of the hint: ours)",
         parameters: &[
             Parameter {
                 name: "threshold",
                 unit: Unit::Count(1, 100),
                 default: Some("1"),
-                doc: "number of duplicates with the hint that trigger the retransmission; from 3 on, recovery's own \
-                      threshold decides",
+                doc: "number of duplicate ACKs with the hint that trigger the retransmission; with 3 or more, the \
+                      duplicate ACK threshold of recovery applies",
             },
             Parameter {
                 name: "says",
                 unit: Unit::Word(&["wireless", "congestion"]),
                 default: Some("wireless"),
-                doc: "meaning of the hint; with `congestion`, three duplicates without a hint mean a wireless loss",
+                doc: "meaning of the hint; with `congestion`, duplicate ACKs without a hint mean a wireless loss",
             },
         ],
         ..Info::PLAIN

@@ -21,14 +21,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "per_window",
                 unit: Unit::Count(1, 64),
                 default: Some("1"),
-                doc: "tagged segments per window, at least a window divided by this number apart",
+                doc: "tagged segments per window; two tagged segments are at least cwnd / per_window apart",
             },
             Parameter {
                 name: "after_loss",
                 unit: Unit::Word(&["hole", "recovery", "retransmission"]),
                 default: Some("hole"),
-                doc: "segment tagged after a lost tag: the next new segment once the hole is closed, or once recovery \
-                      is over; or the retransmission of the lost segment",
+                doc: "segment that is tagged after a tagged segment was lost: the next new segment after the hole is \
+                      filled or after recovery ends, or the retransmission of the lost segment",
             },
             Parameter {
                 name: "counts",

@@ -21,8 +21,10 @@ use std::collections::VecDeque;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "trend",
-        summary: "treats a loss as congestion if level, short-term and long-term trend of the delay predicted a loss",
-        source: "Roychoudhuri and Al-Shaer, IEEE TNSM 2(1), 2005, by hasegawa §4 (formula and constants are ours)",
+        summary: "treats a loss as congestion if the level, the short-term and the long-term trend of the delay \
+                  predicted the loss",
+        source: "Roychoudhuri and Al-Shaer, IEEE TNSM 2(1), 2005, as described in hasegawa §4 (formula and \
+                 constants are ours)",
         parameters: &[
             Parameter {
                 name: "short",

@@ -14,7 +14,7 @@ use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "dcr",
-        summary: "SACK recovery; a hole counts as lost one round trip after its third report",
+        summary: "SACK recovery; a hole counts as lost one round trip after three segments above it are SACKed",
         source: "Bhandarkar, Sadry, Reddy, Vaidya, IEEE TMC 4(5), 2005 (abstract); the delay from memory",
         parameters: &[Parameter {
             name: "wait",

@@ -23,8 +23,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             name: "mode",
             unit: Unit::Word(&["careful", "aggressive"]),
             default: Some("careful"),
-            doc: "careful: threshold 2/3 of FlightSize, a segment per two reports; aggressive: 1/2, a segment per \
-                  report",
+            doc: "careful: loss when 2/3 of FlightSize is SACKed, one new segment per two SACKed segments; \
+                  aggressive: loss when 1/2 is SACKed, one new segment per SACKed segment",
         }],
         needs: &[Need::Sack],
         ..Info::PLAIN

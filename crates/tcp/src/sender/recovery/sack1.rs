@@ -23,7 +23,7 @@ use lasthop_base::{Info, Mechanism, Need};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "sack1",
-        summary: "ns-2's Sack1: pipe counts ACKs, every hole is retransmitted, SACK reports are discarded",
+        summary: "ns-2's Sack1: each ACK lowers pipe, every hole counts as lost, SACK marks are cleared after recovery",
         source: "ns-2.35, tcp/tcp-sack1.cc; docs/development/validation/ns2.md",
         parameters: &[LIMITED_TRANSMIT, COUNTED],
         needs: &[Need::Sack],

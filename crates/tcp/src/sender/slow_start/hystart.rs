@@ -19,7 +19,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "train",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "ACK train test: ends slow start after a train of half the smallest round trip",
+                doc: "ACK train test: ends slow start if closely spaced ACKs span half the smallest round trip",
             },
             Parameter {
                 name: "delay",

@@ -127,7 +127,8 @@ impl SettingsHistory {
             let direction = self.directions.iter().find(|direction| direction.pipe == pipe).map_or(String::new(), LinkDirection::name);
             SetRefusal::new(
                 format!("{direction}: {}; no setting has changed", fixed.0),
-                "settable are a constant rate, a delay (not of RLC or Wi-Fi), and losses if the channel is none or iid",
+                "you can set a constant rate, a delay (not with RLC or Wi-Fi), and losses if the channel is none or \
+                 iid",
             )
         })?;
         for (direction, _) in &changes {

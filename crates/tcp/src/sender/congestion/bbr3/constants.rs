@@ -110,7 +110,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     share(
         "most_lost",
         "0.02",
-        "largest share lost in a round while probing for bandwidth (BBR.LossThresh, §2.8)",
+        "largest share of bytes lost in a round while probing for bandwidth (BBR.LossThresh, §2.8)",
     ),
     count(
         "most_holes",
@@ -129,7 +129,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "growth",
         (1.0, 10.0),
         "1.25",
-        "ratio to the earlier rate that counts as growth in a round (§5.3.1.2)",
+        "smallest ratio of the delivery rate to the earlier rate that counts as growth in a round (§5.3.1.2)",
     ),
     count("flat_rounds", (1, 100), "3", "rounds without growth after which the pipe is full (§5.3.1.2)"),
     count(
