@@ -32,7 +32,8 @@ pub(crate) fn read(
         ImportResult { kind: "CellReplay's light and heavy traces".into(), ..ImportResult::default() };
     (whole.down, whole.light_traces[0]) = direction(folder, "down", down, &mut whole)?;
     (whole.up, whole.light_traces[1]) = direction(folder, "up", up, &mut whole)?;
-    whole.rtt_ms = Some(Sourced::new(0.0, "measured: the light traces contain the base delays"));
+    whole.rtt_ms =
+        Some(Sourced::new(0.0, "derived: no delay is added; the light traces contain the base delays"));
     if options.assumed.queue.is_none() {
         whole.queue =
             Some(Sourced::new("unlimited".to_owned(), "assumed: unlimited, as in CellReplay's replay"));

@@ -65,7 +65,8 @@ pub(crate) const AWAY: Parameter = Parameter {
     name: "away",
     unit: Unit::Rate,
     default: Some("1 kbit/s"),
-    doc: "a planned rate below this value closes the window at once; a higher rate reopens the window",
+    doc: "outage limit of a link with `plan`: a lower rate closes the sender's window at once, a higher rate reopens the \
+          window",
 };
 
 struct Mtcp {

@@ -19,11 +19,14 @@ const FIRST: &[(&str, &str)] = &[
 const OBJECTS: &[(&str, &str)] = &[
     ("flow", "name of the flow; null for all flows together"),
     ("class", "name of a class: the replicas of [flow.NAME] together"),
-    ("flows", "objects of a class or of all flows: number of flows"),
+    ("flows", "number of flows; only for a class, or for all flows together"),
     ("link", "link direction: wireless.down"),
-    ("sweep", "results: number of the sweep in its store"),
-    ("x", "compare, results: varied keys and their values"),
-    ("against", "compare, results: values of the baseline; null for the baseline itself"),
+    ("sweep", "number of the sweep in its store; only in the output of `results`"),
+    ("x", "varied keys and their values; only in the output of `compare` and `results`"),
+    (
+        "against",
+        "values of the baseline, null for the baseline itself; only in the output of `compare` and `results`",
+    ),
     ("mean", "metric: mean over the repetitions in which the metric is defined"),
     ("ci95", "metric: ends of the 95 % interval; null for one repetition"),
     ("runs", "metric: number of repetitions in which the metric is defined"),

@@ -62,7 +62,8 @@ impl Chance {
             all => format!("{} of {all} numbers still differ", self.kept.min(all)),
         };
         format!(
-            "Chance alone would make at most {} of these rows differ; at a false discovery rate of 5 %, {still}.",
+            "Chance alone is expected to make {} or fewer of these rows differ. If the false discovery rate is limited \
+             to 5 %, {still}.",
             libm::ceil(self.expected),
         )
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 const INFO: Info = Info {
     name: "fixed",
     summary: "a window of constant size",
-    source: "our construction, for an air half without congestion",
+    source: "our construction, for the wireless side of a split connection, if no other sender uses the wireless link",
     ..Info::PLAIN
 };
 

@@ -8,7 +8,7 @@ use lasthop_base::{Info, Mechanism};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "delivered",
-        summary: "credits whole delivered segments, also those that SACK reports and those at a recovery's end (Linux)",
+        summary: "credits cwnd growth with each segment acknowledged or SACKed, also by a recovery's last ACK (Linux)",
         source: "Linux since 4.6 (netdev, 2016: tcp_cong_control); docs/development/validation/linux.md",
         as_linux: true,
         ..Info::PLAIN
