@@ -85,7 +85,10 @@ def compare(
         if not listed:
             raise Error(f"`vary` has no value for {path!r}", "give at least one value")
         if path in ("seed", "runs"):
-            raise Error(f"`{path}` cannot be varied: every value runs with the same seeds", f"use {path}=")
+            raise Error(
+                f"`{path}` cannot be varied: all values have the same seeds and the same number of runs",
+                f"pass {path} as an argument: {path}=…",
+            )
         varied.append((str(path), listed))
     scenario = Scenario.__new__(Scenario)
     scenario._make(source, set, strategies)

@@ -63,7 +63,8 @@ pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str,
     }
 }
 
-/// A mechanism on a key path: the number of path parts before the mechanism, and the kind of mechanism.
+/// Next mechanism that a key path passes: the number of parts of the path before the part that selects the mechanism, and
+/// the kind of mechanism.
 type OnPath<'c> = Option<(usize, &'c SeamInfo)>;
 
 /// Moves past one part of a key path. Returns two values:

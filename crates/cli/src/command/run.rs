@@ -113,8 +113,8 @@ struct RunFiles {
     /// Write every event of the first repetition, one JSON object per line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write qlog files of the first repetition to this folder: the network's events of each flow. Programs built with
-    /// --features qlog also write noq's own log of each end
+    /// Write qlog files of the first repetition to this folder: packets, losses and TCP events of each flow. If lasthop
+    /// was built with --features qlog, the QUIC library noq also writes a log for each end
     #[arg(long, value_name = "FOLDER")]
     qlog: Option<PathBuf>,
     /// Write cwnd, RTT, queues … of the first repetition over time, as CSV

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// few milliseconds.
 const EVENTS_PER_STEP: usize = 20_000;
 
-/// Virtual time that runs on several threads have simulated, and a flag that requests the early end of the runs.
+/// Total virtual time that the runs on all threads have simulated so far, and a flag that requests the early end of the
+/// runs.
 #[derive(Default, Debug)]
 pub struct VirtualClock {
     simulated_us: AtomicU64,

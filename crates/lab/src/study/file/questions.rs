@@ -46,8 +46,8 @@ pub struct Try {
     /// Points of figures to repeat: patterns of their `item`.
     #[serde(default)]
     pub points: Texts,
-    /// Whether the default reading (no answers) is also run with the small number of repetitions that the answers have.
-    /// The result is a separate row.
+    /// Whether the default reading (no question answered) is run a second time, with as few repetitions as the sets of
+    /// answers. The result is a separate row.
     #[serde(default)]
     pub default: bool,
 }

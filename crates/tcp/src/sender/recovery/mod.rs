@@ -213,8 +213,8 @@ pub(crate) fn uses_sack(choice: &Choice<Build>) -> bool {
     (choice.build)(&choice.values).uses_sack()
 }
 
-/// Returns NewReno, which replaces a recovery that needs SACK if the peer lacks SACK (RFC 6582 §1). Parameters that
-/// both recoveries have keep their values.
+/// Returns NewReno. If the peer lacks SACK, NewReno replaces a recovery that needs SACK (RFC 6582 §1). NewReno takes over
+/// the values of the parameters that it shares with the replaced recovery.
 pub fn without_sack(choice: &Choice<Build>) -> Choice<Build> {
     let mut new_reno = Choice::of(&new_reno::MECHANISM);
     for own in new_reno::MECHANISM.info.parameters {
