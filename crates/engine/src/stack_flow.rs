@@ -4,6 +4,7 @@ use crate::application::{Application, Socket};
 use crate::flow::FlowSide;
 use lasthop_base::Time;
 use lasthop_stack::{Guarded, Observed, Stack};
+use lasthop_wire::Ecn;
 
 /// The two ends of a flow, their applications, and the datagrams in flight.
 pub struct StackFlow {
@@ -84,6 +85,15 @@ impl StackFlow {
     /// Time of the application's next action that depends on the clock and not on arrived data.
     pub(crate) fn next_action(&self) -> Time {
         self.application.as_ref().map_or(Time::NEVER, |application| application.next())
+    }
+
+    /// Passes the bytes of this slot to the stack at this side, unless the flow has failed, and releases the slot.
+    pub(crate) fn handle_datagram(&mut self, side: FlowSide, now: Time, slot: u64, ecn: Ecn) {
+        if self.failure.is_none() {
+            let end = &mut self.ends[usize::from(side == FlowSide::Destination)];
+            end.stack.handle_datagram(now, self.in_flight.buffer(slot), ecn);
+        }
+        self.in_flight.release(slot);
     }
 
     /// Reads the data that has arrived at this side. Returns the number of bytes.

@@ -29,12 +29,7 @@ impl Engine {
         let side = if packet.forward { FlowSide::Destination } else { FlowSide::Source };
         let Body::Datagram { number } = packet.body else { return };
         let Some(flow) = stack_flow(&mut self.flows[id.0 as usize]) else { return };
-        if flow.failure.is_none() {
-            let bytes = std::mem::take(flow.in_flight.buffer(number));
-            flow.end(side).handle_datagram(now, &bytes, packet.ecn);
-            *flow.in_flight.buffer(number) = bytes;
-        }
-        flow.in_flight.release(number);
+        flow.handle_datagram(side, now, number, packet.ecn);
         self.pump_stack(id, side);
     }
 
