@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(of(1, Mode::StopAndWait), (false, 1, Duration::ZERO, 0));
     }
 
-    /// Of three transmissions that end at 10, 16 and 22 ms, two or three failed. Each failure is known 6 ms after the
+    /// Two or three of the transmissions that end at 10, 16 and 22 ms failed. Each failure is known 6 ms after the
     /// end of the transmission.
     #[test]
     fn failures_are_spread_over_the_delay() {
@@ -163,7 +163,7 @@ mod tests {
         }
         let single = ArqOutcome { is_delivered: false, occupancy: Duration::ZERO, delay: MS, attempts: 1 };
         assert_eq!(single.failures(at(10)).apart, MS);
-        // Of the failures 3 and 4, the first ended at 10 ms.
+        // Failures 3 and 4 are reported. The transmission of failure 3 ended at 10 ms.
         let later = crate::TransmissionFailures { before: 2, failed: 2, since: at(10), apart: MS };
         let known = [1, 2, 3, 4, 5].map(|number| later.at(number));
         assert_eq!(known, [None, None, Some(at(11)), Some(at(12)), None]);

@@ -118,7 +118,7 @@ mod tests {
         Span { start, end }
     }
 
-    /// A poll at byte 100 is answered as soon as all bytes before 100 have arrived or count as lost. Of two polls, each
+    /// A poll at byte 100 is answered as soon as all bytes before 100 have arrived or count as lost. Each of two polls
     /// has a report of its own.
     #[test]
     fn polls_are_answered_when_their_position_is_known() {
