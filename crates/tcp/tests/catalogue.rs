@@ -3,7 +3,7 @@
 
 use lasthop_base::{Choice, Info, Stream};
 use lasthop_tcp::Catalogue;
-use lasthop_tcp::sender::congestion::{self, Nature, Start};
+use lasthop_tcp::sender::congestion::{self, LossEvent, Nature, Start};
 
 #[test]
 fn every_mechanism_is_described() {
@@ -193,4 +193,27 @@ fn parameters_that_depend_on_others() {
         (&["delay", "retransmissions"], "formula"),
     ];
     assert_eq!(rules("window", "link_rate"), expected);
+}
+
+/// A restart (Tahoe) has the same cwnd as a first timeout, and both reduce a cwnd of 40 segments.
+#[test]
+fn a_restart_begins_like_a_timeout() {
+    for mechanism in congestion::ALL {
+        let choice = Choice::of(mechanism);
+        let window = |is_restart| {
+            let random = Stream::named(1, "start");
+            let start = Start { window: 40_000, ssthresh: 1 << 30, mss: 1000, selective: true, random };
+            let mut control = (choice.build)(&choice.values, start);
+            let loss =
+                LossEvent { una: 1, nxt: 40_001, flight: 40_000, window: 40_000, ..LossEvent::default() };
+            if is_restart {
+                control.on_restart(&loss)
+            } else {
+                control.on_timeout(&loss, true)
+            }
+            control.window()
+        };
+        assert_eq!(window(true), window(false), "{}", mechanism.info.name);
+        assert!(window(true) <= 4000, "{}", mechanism.info.name);
+    }
 }

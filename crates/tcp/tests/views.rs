@@ -11,7 +11,7 @@ use lasthop_wire::Flags;
 use script::Step::*;
 use script::{IRS, ISS, Peer, Script, config};
 
-/// The initial window has four segments. Of 10,000 bytes, 4000 are in flight, and 6000 wait. The SYN has measured a
+/// The initial window has four segments. 4000 of 10,000 bytes are in flight, and 6000 wait. The SYN has measured a
 /// round-trip time of 100 ms.
 #[test]
 fn views_of_data_in_flight() {

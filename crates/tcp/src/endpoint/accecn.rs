@@ -518,4 +518,17 @@ mod tests {
         assert_eq!(first, MarkFeedback { marked: 0, mangled: true });
         assert_eq!(cleared.handle_feedback(6, None, MSS, MSS), MarkFeedback { marked: 0, mangled: false });
     }
+
+    /// RFC 9768 §3.2.3: the option has 2 bytes and 3 bytes for each counter, here padded to 8 or 12 bytes. Before any
+    /// ECN-capable packet has arrived, no space is needed.
+    #[test]
+    fn the_space_for_the_option() {
+        let mut receiver = AccEcn::new(Ecn::NotEct);
+        let mut space = |ecn| {
+            receiver.count(ecn, 100);
+            receiver.option_bytes()
+        };
+        let spaces = [Ecn::NotEct, Ecn::Ect0, Ecn::Ce, Ecn::Ect1].map(&mut space);
+        assert_eq!(spaces, [0, 8, 8, 12]);
+    }
 }

@@ -518,4 +518,21 @@ mod tests {
         copa.leave_slow_start();
         assert_eq!((copa.cwnd, copa.is_slow_start), (18.0, false));
     }
+
+    /// After a timeout, cwnd grows by the delivered data. An unused window does not grow below the target rate.
+    #[test]
+    fn restarts_and_unused_windows() {
+        let mut counting = (crate::sender::ack_counting::DEFAULT.build)(&Values::new());
+        let mut after = |phase, held, delivered| {
+            let mut copa = queued(0.625, 8.0);
+            (copa.round.until, copa.round.is_up) = (u64::MAX, true);
+            copa.on_ack(&AckEvent { phase, held, delivered, ..AckEvent::default() }, &mut *counting);
+            copa.cwnd
+        };
+        assert_eq!(after(LossPhase::Restart, false, 2000), 10.0);
+        assert_eq!(after(LossPhase::Restart, true, 2000), 10.0);
+        assert_eq!([after(LossPhase::Open, true, 1000), after(LossPhase::Open, false, 1000)], [8.0, 8.25]);
+        assert_eq!(after(LossPhase::Recovery, false, 1000), 8.25);
+        assert_eq!(after(LossPhase::Open, false, 0), 8.0);
+    }
 }
