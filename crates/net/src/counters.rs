@@ -75,3 +75,59 @@ pub struct RlcCounters {
     /// Largest number of complete SDUs in the reordering buffer.
     pub largest_receiving: u32,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each count must be the later count minus the earlier count: 30 - 7 = 23 for the first, 31 - 8 = 23 for the
+    /// second. Maxima must be those of the later counters.
+    #[test]
+    fn counts_since_are_differences_and_maxima_stay() {
+        let of = |first: u64| RlcCounters {
+            blocks: first,
+            blocks_lost: first + 1,
+            blocks_retransmitted: first + 2,
+            blocks_given_up: first + 3,
+            pdus: first + 4,
+            retransmissions: first + 5,
+            polls: first + 6,
+            statuses: first + 7,
+            statuses_lost: first + 8,
+            status_pdus: first + 9,
+            discarded: first + 10,
+            overflowed: first + 11,
+            delivered: first + 12,
+            late: first + 13,
+            behind_gap: first + 14,
+            reordering_timeouts: first + 15,
+            waited: Duration::from_millis(first + 16),
+            longest_wait: Duration::from_millis(first + 17),
+            largest_sending: 40 + first as u32,
+            largest_receiving: 50 + first as u32,
+        };
+        let expected = RlcCounters {
+            blocks: 23,
+            blocks_lost: 23,
+            blocks_retransmitted: 23,
+            blocks_given_up: 23,
+            pdus: 23,
+            retransmissions: 23,
+            polls: 23,
+            statuses: 23,
+            statuses_lost: 23,
+            status_pdus: 23,
+            discarded: 23,
+            overflowed: 23,
+            delivered: 23,
+            late: 23,
+            behind_gap: 23,
+            reordering_timeouts: 23,
+            waited: Duration::from_millis(23),
+            longest_wait: Duration::from_millis(47),
+            largest_sending: 70,
+            largest_receiving: 80,
+        };
+        assert_eq!(of(30).since(&of(7)), expected);
+    }
+}

@@ -43,6 +43,8 @@ pub mod scheduled;
 pub mod service;
 mod span;
 pub mod steps;
+#[cfg(test)]
+mod testing;
 pub mod wifi;
 
 pub use change::{ChangeRefused, LinkChange, LinkSettings};

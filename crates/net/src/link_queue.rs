@@ -95,3 +95,57 @@ impl LinkQueue {
         out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::lost(packet, now, reason)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discipline::QueueContext;
+    use crate::testing::{Fate, at, fates, packet};
+    use lasthop_base::{Choice, Rate, Stream, Value};
+    use lasthop_wire::LossReason;
+
+    fn queue(name: &str, packets: u64) -> LinkQueue {
+        let list = if name == "drop_tail" { crate::admission::ALL } else { crate::queue::ALL };
+        let mut choice = Choice::named(list, name);
+        choice.values.set("packets", Value::Count(packets));
+        let rate = Rate::from_bps(1_000_000);
+        let context = QueueContext { rate, random: Stream::named(1, "queue"), hosts: None };
+        LinkQueue::new((choice.build)(&choice.values, context))
+    }
+
+    /// A queue of two packets drops the third, unless the transmitter is idle and the queue is empty.
+    #[test]
+    fn packets_leave_in_order_and_drops_are_reported() {
+        for name in ["drop_tail", "low_first"] {
+            let (mut queue, mut out) = (queue(name, 2), Vec::new());
+            for number in 0..3 {
+                queue.push(at(1), packet(number, 100 + number as u32), true, Duration::ZERO, &mut out);
+            }
+            assert_eq!(fates(&mut out), [Fate::Lost(2, at(1), LossReason::QueueFull)], "{name}");
+            assert_eq!(queue.backlog(), Backlog { waiting: 2, in_service: false, bytes: 201 });
+            let mut pop = || queue.pop(at(2), &mut out).map(|packet| packet.number);
+            assert_eq!([pop(), pop(), pop()], [Some(0), Some(1), None]);
+            assert_eq!(queue.backlog(), Backlog::default());
+            assert_eq!(queue.ready_at(at(2)), Time::NEVER);
+            assert_eq!(queue.average(), None);
+        }
+    }
+
+    /// A token bucket of 8 kbit/s holds a packet back. The queue then names the time of the next packet.
+    #[test]
+    fn a_shaper_names_the_time_of_its_next_packet() {
+        let mut choice = Choice::named(crate::queue::ALL, "tbf");
+        choice.values.set("rate", Value::Rate(Rate::from_bps(8_000)));
+        choice.values.set("burst", Value::Bytes(1000));
+        let rate = Rate::from_bps(1_000_000);
+        let context = QueueContext { rate, random: Stream::named(1, "queue"), hosts: None };
+        let mut queue = LinkQueue::new((choice.build)(&choice.values, context));
+        let mut out = Vec::new();
+        for number in 0..2 {
+            queue.push(at(0), packet(number, 1000), false, Duration::ZERO, &mut out);
+        }
+        assert!(queue.pop(at(0), &mut out).is_some() && queue.pop(at(0), &mut out).is_none());
+        // 1000 bytes at 8 kbit/s take one second.
+        assert_eq!(queue.ready_at(at(0)), at(1000));
+    }
+}

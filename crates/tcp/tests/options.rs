@@ -379,3 +379,18 @@ fn numbers_wrap() {
     // Each data segment carries two SACK blocks, which reduce its payload by 20 bytes.
     script.run([Bytes(5000, 5980), Bytes(5980, 6960), Data(2), Acked(4)]);
 }
+
+/// A sender that exists before the handshake ends is replaced if the peer refuses SACK, and then uses NewReno (RFC 6582):
+/// a partial ACK shows the next loss.
+#[test]
+fn an_early_sender_falls_back_without_sack() {
+    let peer = Peer { sack: false, ..Peer::default() };
+    let mut script = Script::closed(Config { initial_window: 8, ..config("sack") }, Role::Active, peer);
+    assert_eq!(script.endpoint.sender().window(), 8000);
+    script.endpoint.open(script.now);
+    let syn = script.sent("the SYN").segment;
+    let answer = script.syn(Flags::SYN | Flags::ACK, syn.timestamps);
+    script.arrive(answer);
+    script.sent("the ACK of the SYN");
+    script.run([Write(100_000), News(1, 8), Tick(100), Acks(1, 3), Again(1), Ack(3), Again(3)]);
+}

@@ -184,4 +184,81 @@ mod tests {
             assert!((mean - 10.5).abs() < 5.0 * error, "{mean}");
         }
     }
+
+    fn red(gentle: bool) -> Red {
+        let values = MECHANISM.info.defaults();
+        Red {
+            min_threshold: 5.0,
+            max_threshold: 15.0,
+            max_probability: 0.1,
+            gentle,
+            marks: true,
+            average: Average::new(&values, lasthop_base::Rate::from_bps(1_000_000)),
+            since_mark: 0,
+            random: Stream::named(1, "red"),
+        }
+    }
+
+    /// Floyd and Jacobson 1993 §4: p_b rises from 0 at minth to max_p at maxth. With `gentle`, p_b rises from max_p at
+    /// maxth to 1 at twice maxth (Floyd 2000).
+    #[test]
+    fn the_probability_rises_between_the_thresholds() {
+        for (average, plain, gentle) in [
+            (0.0, 0.0, 0.0),
+            (5.0, 0.0, 0.0),
+            (7.5, 0.025, 0.025),
+            (10.0, 0.05, 0.05),
+            (15.0, 1.0, 0.1),
+            (22.5, 1.0, 0.55),
+            (30.0, 1.0, 1.0),
+            (40.0, 1.0, 1.0),
+        ] {
+            assert!((red(false).probability(average) - plain).abs() < 1e-12, "{average}");
+            assert!((red(true).probability(average) - gentle).abs() < 1e-12, "{average}, gentle");
+        }
+    }
+
+    /// p_a = p_b / (1 - count p_b) reaches 1 when count is 1 / p_b - 1. The next packet is then certainly dropped.
+    #[test]
+    fn the_count_makes_a_drop_certain() {
+        for count in [3, 4, 5] {
+            let mut one = red(false);
+            one.since_mark = count;
+            assert!((0..100).all(|_| {
+                one.since_mark = count;
+                one.should_drop(0.25)
+            }));
+            assert_eq!(one.since_mark, 0);
+        }
+        // At a count of 2, p_a is 0.25 / (1 - 2 x 0.25) = 0.5. The bound is five standard errors of 10,000 draws.
+        let mut one = red(false);
+        let dropped = (0..10_000).filter(|_| {
+            one.since_mark = 2;
+            let should_drop = one.should_drop(0.25);
+            assert_eq!(one.since_mark, if should_drop { 0 } else { 3 });
+            should_drop
+        });
+        assert!(dropped.count().abs_diff(5000) < 250);
+    }
+
+    /// The count restarts if the average is below minth, at a forced drop and at a full queue. With `marks` off, or for
+    /// a packet that is not ECN-capable, RED drops.
+    #[test]
+    fn forced_drops_restart_the_count() {
+        for waiting in [4, 15, 50] {
+            let mut one = red(false);
+            one.average = Average::new(
+                &MECHANISM.info.defaults().with(WEIGHT.name, lasthop_base::Value::Number(1.0)),
+                lasthop_base::Rate::from_bps(1_000_000),
+            );
+            one.since_mark = 7;
+            let _ = one.admit(Time::ZERO, &mut packet(Ecn::Ect0), &busy(waiting));
+            assert_eq!(one.since_mark, 0, "{waiting}");
+            let mut one = Red { marks: false, since_mark: 19, ..one };
+            let mut capable = packet(Ecn::Ect0);
+            let verdict = one.admit(Time::ZERO, &mut capable, &busy(10));
+            assert_eq!((verdict, capable.ecn), (Verdict::Drop(LossReason::EarlyDrop), Ecn::Ect0));
+            assert_eq!(one.average(), Some(10.0));
+        }
+    }
 }

@@ -160,4 +160,32 @@ mod tests {
         let (_, blocks) = measure(0.1, 0.5, 1);
         assert!((blocks * 0.02 / seconds - 1.0).abs() < 0.15, "{} s, expected {seconds} s", blocks * 0.02);
     }
+
+    /// Without losses, the threshold is 0, and the channel need not be asked.
+    #[test]
+    fn a_channel_without_losses_is_perfect() {
+        for (loss, paths) in [(0.0, 1), (0.0, 2)] {
+            let channel = FadingChannel::new(loss, 5.0, paths, &mut Stream::named(1, "fading"));
+            assert!(channel.is_perfect() && threshold(loss, paths) == 0.0);
+        }
+        assert!(!FadingChannel::new(1e-6, 5.0, 1, &mut Stream::named(1, "fading")).is_perfect());
+    }
+
+    /// The middle of a transmission from 10 to 30 ms is 20 ms, so that its outcome is that of a transmission from 19 to
+    /// 21 ms.
+    #[test]
+    fn the_middle_of_a_transmission_decides() {
+        let mut lost = 0;
+        for seed in 0..200 {
+            let outcome = |start: u64, end: u64| {
+                let [start, end] = [start, end].map(|millis| Time::ZERO + Duration::from_millis(millis));
+                let (priority, attempt) = (Priority::Normal, 0);
+                let mut channel = FadingChannel::new(0.5, 50.0, 1, &mut Stream::named(seed, "fading"));
+                channel.transmit(&Transmission { start, end, bytes: 1, priority, attempt })
+            };
+            assert_eq!(outcome(10, 30), outcome(19, 21));
+            lost += u32::from(outcome(10, 30) == Reception::Lost);
+        }
+        assert!((60..140).contains(&lost), "{lost}");
+    }
 }

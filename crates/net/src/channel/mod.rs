@@ -136,3 +136,34 @@ impl Threshold {
         Threshold((probability.clamp(0.0, 1.0) * 18_446_744_073_709_551_616.0) as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bound of a probability p is p x 2^64, limited to 64 bits.
+    #[test]
+    fn thresholds_are_shares_of_64_bits() {
+        let bounds = [-1.0, 0.0, 0.25, 0.5, 1.0, 2.0].map(|share| Threshold::of(share).0);
+        assert_eq!(bounds, [0, 0, 1 << 62, 1 << 63, u64::MAX, u64::MAX]);
+    }
+
+    /// A packet has one draw. Each attempt has its own outcome, and asking twice gives the same outcome. `spares` is the
+    /// opposite of `happens`.
+    #[test]
+    fn attempts_derive_from_one_draw() {
+        let mut draws = PacketDraws::new(Stream::named(1, "air"));
+        let half = Threshold::of(0.5);
+        let (mut first, mut differ) = (0, 0);
+        for _ in 0..1000 {
+            let outcomes = [0, 1, 2].map(|attempt| draws.happens(attempt, half));
+            assert_eq!([1, 2].map(|attempt| draws.happens(attempt, half)), outcomes[1..]);
+            assert_eq!([0, 1, 2].map(|attempt| !draws.spares(attempt, half)), outcomes);
+            first += u32::from(outcomes[0]);
+            differ += u32::from(outcomes[0] != outcomes[1]);
+        }
+        // The bound is five standard errors, sqrt(1000) / 2 each.
+        assert!(first.abs_diff(500) < 80 && differ.abs_diff(500) < 80, "{first} {differ}");
+        assert!(!draws.happens(0, Threshold::of(0.0)) && draws.spares(0, Threshold::of(0.0)));
+    }
+}

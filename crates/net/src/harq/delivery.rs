@@ -240,3 +240,135 @@ impl Delivery {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Fate::{Arrives, Lost, Noticed};
+    use crate::testing::{Fate, MS, at, fates, packet};
+
+    struct Fixture {
+        delivery: Delivery,
+        out: Vec<Output>,
+    }
+
+    impl Fixture {
+        /// Adds five SDUs of 10 bytes each. The propagation delay is 1 ms.
+        fn new(order: DeliveryOrder) -> Fixture {
+            let mut delivery = Delivery::new(order, MS);
+            for number in 0..5 {
+                assert_eq!(delivery.push(packet(number, 10)), span(10 * number, 10 * number + 10));
+            }
+            Fixture { delivery, out: Vec::new() }
+        }
+
+        fn receive(&mut self, now: u64, start: u64, end: u64) -> Vec<Fate> {
+            self.delivery.receive(at(now), span(start, end), &mut self.out);
+            fates(&mut self.out)
+        }
+    }
+
+    fn span(start: u64, end: u64) -> Span {
+        Span { start, end }
+    }
+
+    #[test]
+    fn an_sdu_is_complete_with_its_last_byte() {
+        let mut one = Fixture::new(DeliveryOrder::Rlc);
+        assert_eq!(one.receive(1, 0, 9), []);
+        assert_eq!(one.receive(2, 9, 12), [Arrives(0, at(3))]);
+        assert_eq!(one.receive(3, 12, 30), [Arrives(1, at(4)), Arrives(2, at(4))]);
+        let indices = [0, 9, 10, 29, 30, 49, 50].map(|byte| one.delivery.find(byte));
+        assert_eq!(indices, [0, 0, 1, 2, 3, 4, 5]);
+        assert_eq!(one.delivery.counters.delivered, 3);
+        assert_eq!(one.delivery.push(packet(9, 0)).len(), 1, "an empty packet has one byte");
+    }
+
+    /// RLC holds complete SDUs back until all earlier SDUs are complete.
+    #[test]
+    fn rlc_delivers_in_order() {
+        let mut one = Fixture::new(DeliveryOrder::Rlc);
+        assert_eq!(one.receive(1, 10, 30), []);
+        assert_eq!(one.receive(4, 30, 40), []);
+        assert_eq!(one.receive(9, 0, 10), [0, 1, 2, 3].map(|number| Arrives(number, at(10))));
+        let counters = one.delivery.counters;
+        // SDUs 1 and 2 waited for 8 ms each, SDU 3 for 5 ms.
+        assert_eq!((counters.waited, counters.longest_wait), (MS * 21, MS * 8));
+        // The buffer holds SDU 0, too, when SDU 0 completes the order.
+        assert_eq!((counters.largest_receiving, counters.late, counters.delivered), (4, 0, 4));
+        assert_eq!(one.delivery.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn without_order_sdus_overtake() {
+        let mut one = Fixture::new(DeliveryOrder::None);
+        assert_eq!(one.receive(1, 10, 20), [Arrives(1, at(2))]);
+        assert_eq!(one.receive(2, 0, 10), [Arrives(0, at(3))]);
+        assert_eq!(one.receive(3, 20, 30), [Arrives(2, at(4))]);
+        let counters = one.delivery.counters;
+        assert_eq!((counters.late, counters.waited, counters.largest_receiving), (1, Duration::ZERO, 0));
+    }
+
+    /// TS 38.323 §5.2.2.2: t-Reordering starts with SDU 1, with SDU 1 as its trigger. At the expiry, SDU 0 is skipped.
+    /// SDU 3 is complete, so that the timer restarts for SDU 2.
+    #[test]
+    fn pdcp_skips_a_missing_sdu_at_the_expiry() {
+        let mut one = Fixture::new(DeliveryOrder::Pdcp(MS * 20));
+        assert_eq!(one.receive(1, 10, 20), []);
+        assert_eq!(one.delivery.deadline(), at(21));
+        assert_eq!(one.receive(5, 30, 40), []);
+        assert_eq!(one.delivery.deadline(), at(21));
+        one.delivery.on_timeout(&mut one.out);
+        assert_eq!(fates(&mut one.out), [Lost(0, at(22), LossReason::Discarded), Arrives(1, at(22))]);
+        assert_eq!(one.delivery.deadline(), at(41));
+        assert_eq!(one.receive(30, 20, 30), [Arrives(2, at(31)), Arrives(3, at(31))]);
+        assert_eq!(one.delivery.deadline(), Time::NEVER);
+        let counters = one.delivery.counters;
+        assert_eq!((counters.reordering_timeouts, counters.discarded, counters.delivered), (1, 1, 3));
+        // SDU 1 waited from 1 to 21 ms, SDU 3 from 5 to 30 ms.
+        assert_eq!((counters.waited, counters.longest_wait), (MS * 45, MS * 25));
+    }
+
+    /// HARQ loses bytes of SDUs 0 and 1. The receiver notices the losses at the expiry of t-Reordering.
+    #[test]
+    fn unnoticed_losses_are_noticed_later() {
+        let mut one = Fixture::new(DeliveryOrder::Pdcp(MS * 20));
+        one.receive(1, 0, 10);
+        one.delivery.lose_unnoticed(span(5, 20), LossReason::Channel, &mut one.out);
+        assert_eq!(fates(&mut one.out), [Lost(1, Time::NEVER, LossReason::Channel)], "SDU 0 is delivered");
+        one.delivery.abandon(at(2), span(10, 25), &mut one.out);
+        assert_eq!(fates(&mut one.out), [Lost(2, Time::NEVER, LossReason::Discarded)]);
+        assert_eq!(one.receive(3, 30, 40), []);
+        one.delivery.on_timeout(&mut one.out);
+        assert_eq!(fates(&mut one.out), [Noticed(1, at(24)), Noticed(2, at(24)), Arrives(3, at(24))]);
+        assert_eq!(one.delivery.counters.discarded, 2);
+    }
+
+    /// RLC gives up bytes 15 to 30, a part of SDU 1 and the whole SDU 2. SDU 3 must not wait any longer.
+    #[test]
+    fn abandoned_bytes_are_skipped_at_once() {
+        let mut one = Fixture::new(DeliveryOrder::Rlc);
+        one.receive(1, 0, 10);
+        assert_eq!(one.receive(2, 30, 40), []);
+        one.delivery.abandon(at(5), span(15, 30), &mut one.out);
+        let discarded = |number| Lost(number, at(6), LossReason::Discarded);
+        assert_eq!(fates(&mut one.out), [discarded(1), discarded(2), Arrives(3, at(6))]);
+        one.delivery.discard(4, at(7), &mut one.out);
+        assert_eq!(fates(&mut one.out), [Lost(4, at(8), LossReason::Discarded)]);
+        assert_eq!(one.delivery.counters.discarded, 3);
+    }
+
+    /// An SDU is removed as soon as the SDU is delivered and the sender has released all of its bytes.
+    #[test]
+    fn finished_sdus_are_removed() {
+        let mut one = Fixture::new(DeliveryOrder::Rlc);
+        one.receive(1, 0, 20);
+        let mut count = |released| {
+            one.delivery.remove_finished(released);
+            one.delivery.count()
+        };
+        assert_eq!([count(9), count(10), count(19), count(50)], [5, 4, 4, 3]);
+        assert_eq!(one.receive(2, 20, 30), [Arrives(2, at(3))], "numbers stay valid");
+        assert_eq!(one.delivery.find(30), 1);
+    }
+}

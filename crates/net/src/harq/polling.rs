@@ -60,3 +60,59 @@ impl Polling {
         self.expires = now + self.timer;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::parameters::MECHANISM;
+    use super::*;
+    use crate::testing::{MS, at};
+    use lasthop_base::Value;
+
+    fn polling(pdus: u64, bytes: u64) -> Polling {
+        let values = MECHANISM.info.defaults();
+        let values = values.with("poll_pdus", Value::Count(pdus)).with("poll_bytes", Value::Bytes(bytes));
+        Polling::new(&values.with("t_poll_retransmit", Value::Duration(MS * 45)))
+    }
+
+    /// TS 38.322 §5.3.3.2: a poll is due as soon as PDU_WITHOUT_POLL reaches pollPDU, or BYTE_WITHOUT_POLL reaches
+    /// pollByte. The poll resets both counts.
+    #[test]
+    fn counts_reach_their_limits_and_restart() {
+        let mut one = polling(4, 1000);
+        let mut polls = |pdus, bytes| one.should_poll(at(0), [pdus, bytes], false, 0);
+        assert_eq!([polls(3, 10), polls(1, 10), polls(3, 999), polls(1, 1)], [false, true, false, true]);
+        assert_eq!([polls(1, 999), polls(1, 1), polls(1, 999), polls(0, 9000)], [false, true, false, false]);
+        // pollPDU and pollByte of 0 mean no limit.
+        let mut never = polling(0, 0);
+        assert!((0..1000).all(|_| !never.should_poll(at(0), [1000, 1_000_000], false, 0)));
+        assert!(never.should_poll(at(0), [1, 1], true, 1), "the last data must poll");
+        assert!(!never.should_poll(at(0), [0, 0], true, 1), "an empty block carries no poll");
+    }
+
+    /// t-PollRetransmit (45 ms) starts with each poll. After its expiry, the next block must poll.
+    #[test]
+    fn the_timer_starts_with_a_poll() {
+        let mut one = polling(0, 0);
+        assert_eq!(one.expires(), Time::NEVER);
+        assert!(!one.should_poll(at(10), [1, 1], false, 100));
+        assert_eq!(one.expires(), Time::NEVER);
+        assert!(one.should_poll(at(20), [1, 1], true, 200));
+        assert_eq!(one.expires(), at(65));
+        assert!(!one.should_poll(at(64), [1, 1], false, 300));
+        assert!(one.should_poll(at(65), [1, 1], false, 400));
+        assert_eq!(one.expires(), at(110));
+        one.restart_timer(at(70));
+        assert_eq!(one.expires(), at(115));
+    }
+
+    /// TS 38.322 §5.3.3.3: a report stops the timer if the report covers all data sent until the last poll.
+    #[test]
+    fn a_report_on_all_polled_data_stops_the_timer() {
+        for (until, stops) in [(199, false), (200, true), (201, true)] {
+            let mut one = polling(0, 0);
+            assert!(one.should_poll(at(20), [1, 1], true, 200));
+            one.on_status(until);
+            assert_eq!(one.expires(), if stops { Time::NEVER } else { at(65) }, "{until}");
+        }
+    }
+}

@@ -122,3 +122,100 @@ impl Reassembly {
         Some(gone)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MS, at};
+
+    fn span(start: u64, end: u64) -> Span {
+        Span { start, end }
+    }
+
+    fn arrive(one: &mut Reassembly, now: u64, start: u64, end: u64) -> Vec<Span> {
+        let mut new = Vec::new();
+        one.on_bytes(at(now), span(start, end), &mut new);
+        new
+    }
+
+    fn missing(one: &Reassembly) -> Vec<Span> {
+        one.missing().collect()
+    }
+
+    /// Bytes are new once. Overlapping arrivals have only their missing parts as new bytes.
+    #[test]
+    fn holes_are_filled_piece_by_piece() {
+        let mut one = Reassembly::new(MS * 10);
+        assert_eq!(arrive(&mut one, 0, 0, 10), [span(0, 10)]);
+        assert_eq!(arrive(&mut one, 0, 30, 40), [span(30, 40)]);
+        assert_eq!(arrive(&mut one, 0, 50, 60), [span(50, 60)]);
+        assert_eq!(one.holes, [span(10, 30), span(40, 50)]);
+        assert_eq!(arrive(&mut one, 0, 15, 20), [span(15, 20)], "the middle of a hole");
+        assert_eq!(one.holes, [span(10, 15), span(20, 30), span(40, 50)]);
+        assert_eq!(arrive(&mut one, 0, 10, 12), [span(10, 12)], "the start of a hole");
+        assert_eq!(arrive(&mut one, 0, 28, 30), [span(28, 30)], "the end of a hole");
+        assert_eq!(one.holes, [span(12, 15), span(20, 28), span(40, 50)]);
+        assert_eq!(arrive(&mut one, 0, 30, 40), [], "a duplicate");
+        assert_eq!(arrive(&mut one, 0, 14, 45), [span(14, 15), span(20, 28), span(40, 45)]);
+        assert_eq!(one.holes, [span(12, 14), span(45, 50)]);
+        assert_eq!(arrive(&mut one, 0, 40, 70), [span(45, 50), span(60, 70)]);
+        assert_eq!(one.holes, [span(12, 14)]);
+        assert_eq!(arrive(&mut one, 0, 12, 14), [span(12, 14)]);
+        assert_eq!(arrive(&mut one, 0, 70, 75), [span(70, 75)]);
+        assert!(one.holes.is_empty() && one.known() == 75);
+    }
+
+    /// TS 38.322 §5.2.3.2.3: t-Reassembly starts with the first hole, with the highest byte as its trigger. The timer
+    /// stops if all bytes below the trigger have arrived, and restarts at once if later bytes are missing.
+    #[test]
+    fn the_timer_follows_its_trigger() {
+        let mut one = Reassembly::new(MS * 10);
+        arrive(&mut one, 1, 0, 10);
+        assert_eq!(one.deadline(), Time::NEVER, "no byte is missing");
+        arrive(&mut one, 2, 20, 30);
+        assert_eq!(one.deadline(), at(12));
+        arrive(&mut one, 5, 40, 50);
+        assert_eq!(one.deadline(), at(12), "a later hole does not restart the timer");
+        arrive(&mut one, 6, 10, 20);
+        assert_eq!(one.deadline(), at(16), "the timer restarts for the second hole");
+        arrive(&mut one, 7, 30, 40);
+        assert_eq!(one.deadline(), Time::NEVER);
+    }
+
+    /// At the expiry, bytes missing below the trigger count as lost, and bytes missing above the trigger do not.
+    #[test]
+    fn bytes_missing_at_the_expiry_are_lost() {
+        let mut one = Reassembly::new(MS * 10);
+        arrive(&mut one, 0, 10, 20);
+        arrive(&mut one, 5, 30, 40);
+        assert_eq!((one.known(), missing(&one)), (0, vec![]));
+        one.on_timeout();
+        assert_eq!((one.known(), missing(&one)), (20, vec![span(0, 10)]));
+        assert_eq!(one.deadline(), at(20), "bytes 20 to 30 are missing, too");
+        one.on_timeout();
+        assert_eq!((one.known(), missing(&one)), (40, vec![span(0, 10), span(20, 30)]));
+        assert_eq!(one.deadline(), Time::NEVER);
+        arrive(&mut one, 30, 2, 4);
+        assert_eq!(missing(&one), [span(0, 2), span(4, 10), span(20, 30)]);
+    }
+
+    /// In unacknowledged mode, each lost range is given up once, in order, and only below the trigger.
+    #[test]
+    fn lost_ranges_are_abandoned_in_order() {
+        let mut one = Reassembly::new(MS * 10);
+        arrive(&mut one, 0, 10, 20);
+        arrive(&mut one, 0, 30, 40);
+        assert_eq!(one.abandon_next(), None);
+        one.on_timeout();
+        arrive(&mut one, 11, 50, 60);
+        assert_eq!(one.abandon_next(), Some(span(0, 10)));
+        assert_eq!(one.abandon_next(), None, "the timer started before byte 30 arrived");
+        one.on_timeout();
+        assert_eq!(one.abandon_next(), Some(span(20, 30)));
+        assert_eq!(one.abandon_next(), None);
+        // A hole that ends above the trigger is given up only below the trigger.
+        one.harq_lost_end = 45;
+        assert_eq!(one.abandon_next(), Some(span(40, 45)));
+        assert_eq!((one.abandon_next(), one.holes.front()), (None, Some(&span(45, 50))));
+    }
+}

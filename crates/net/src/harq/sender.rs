@@ -257,3 +257,176 @@ impl RlcSender {
         self.scratch.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::delivery::DeliveryOrder;
+    use super::super::parameters::MECHANISM;
+    use super::*;
+    use crate::discipline::QueueContext;
+    use crate::testing::{Fate, MS, at, fates, packet};
+    use lasthop_base::{Duration, Rate, Stream, Value};
+    use lasthop_wire::LossReason;
+
+    struct Fixture {
+        sender: RlcSender,
+        reassembly: Reassembly,
+        delivery: Delivery,
+        out: Vec<Output>,
+    }
+
+    impl Fixture {
+        /// A sender with headers of 2 bytes, no polls except with the last data, and `count` packets of 100 bytes.
+        fn new(settings: &[(&'static str, Value)], count: u64) -> Fixture {
+            let mut values = MECHANISM.info.defaults();
+            let own = [
+                ("header", Value::Bytes(2)),
+                ("poll_pdus", Value::Count(0)),
+                ("poll_bytes", Value::Bytes(0)),
+            ];
+            own.iter().chain(settings).for_each(|(name, value)| values.set(name, value.clone()));
+            let queue = crate::admission::DEFAULT;
+            let rate = Rate::from_bps(1_000_000);
+            let context = QueueContext { rate, random: Stream::named(1, "queue"), hosts: None };
+            let queue = LinkQueue::new((queue.build)(&queue.info.defaults(), context));
+            let mut one = Fixture {
+                sender: RlcSender::new(&values, queue),
+                reassembly: Reassembly::new(MS * 50),
+                delivery: Delivery::new(DeliveryOrder::Rlc, Duration::ZERO),
+                out: Vec::new(),
+            };
+            for number in 0..count {
+                one.sender.queue().push(at(0), packet(number, 100), false, Duration::ZERO, &mut one.out);
+                assert_eq!(one.sender.on_enqueued(at(0)), number == 0, "no dequeue was due before");
+            }
+            one
+        }
+
+        fn fill(&mut self, now: u64, room: u64) -> (Vec<Span>, u64, bool) {
+            let mut block = TransportBlock::default();
+            let mut to = ReceivingEnd { reassembly: &mut self.reassembly, delivery: &mut self.delivery };
+            let left = self.sender.fill(at(now), room, &mut to, &mut block, &mut self.out);
+            (block.spans, left, block.polls)
+        }
+
+        fn report(&mut self, now: u64, made: u64, until: u64, missing: &[Span]) {
+            let status = Status { made: at(made), until };
+            let mut to = ReceivingEnd { reassembly: &mut self.reassembly, delivery: &mut self.delivery };
+            self.sender.on_status(at(now), &status, missing, &mut to, &mut self.out);
+        }
+    }
+
+    fn span(start: u64, end: u64) -> Span {
+        Span { start, end }
+    }
+
+    /// A block of 60 bytes carries 58 bytes of the first SDU. The next block carries the rest, and then the second SDU
+    /// with a header of its own. The last block polls.
+    #[test]
+    fn blocks_are_filled_with_headers_and_data() {
+        let mut one = Fixture::new(&[], 2);
+        assert_eq!(
+            (one.sender.next_data_at(at(5), &one.delivery), one.sender.has_partial_sdu()),
+            (at(5), false)
+        );
+        assert_eq!(one.fill(0, 2), (vec![], 2, false), "a header alone does not fit");
+        assert_eq!(one.fill(0, 60), (vec![span(0, 58)], 0, false));
+        assert!(one.sender.has_partial_sdu());
+        assert_eq!(one.fill(1, 200), (vec![span(58, 200)], 200 - 44 - 102, true));
+        assert!(!one.sender.has_partial_sdu());
+        let counters = one.delivery.counters;
+        assert_eq!((counters.pdus, counters.retransmissions, counters.polls), (3, 0, 1));
+        // Without data, only the poll timer of 120 ms is left.
+        assert_eq!(one.sender.next_data_at(at(5), &one.delivery), at(121));
+        assert_eq!(one.sender.released(), 0);
+        one.report(10, 9, 200, &[]);
+        assert_eq!(
+            (one.sender.next_data_at(at(11), &one.delivery), one.sender.released()),
+            (Time::NEVER, 200)
+        );
+    }
+
+    /// In unacknowledged mode, sent bytes are released at once, and no block polls.
+    #[test]
+    fn unacknowledged_mode_releases_sent_bytes() {
+        let mut one = Fixture::new(&[("mode", Value::Word("um"))], 1);
+        assert!(!one.sender.is_acknowledged());
+        assert_eq!(one.fill(0, 52), (vec![span(0, 50)], 0, false));
+        assert_eq!(one.sender.released(), 50);
+        assert_eq!(one.fill(1, 500), (vec![span(50, 100)], 448, false));
+        assert_eq!((one.sender.released(), one.delivery.counters.polls), (100, 0));
+        assert_eq!(one.sender.next_data_at(at(2), &one.delivery), Time::NEVER);
+    }
+
+    /// A report on bytes below 150 lists 20 to 40 and 90 to 130 as missing. The second range lies in two SDUs, and each
+    /// range within an SDU is retransmitted separately, before new data.
+    #[test]
+    fn missing_bytes_are_retransmitted_first() {
+        let mut one = Fixture::new(&[], 3);
+        one.fill(0, 102);
+        one.fill(1, 102);
+        one.report(10, 9, 150, &[span(20, 40), span(90, 130)]);
+        assert_eq!(one.sender.released(), 20);
+        assert_eq!(one.sender.retransmissions, [span(20, 40), span(90, 100), span(100, 130)]);
+        assert_eq!(one.sender.next_data_at(at(11), &one.delivery), at(11));
+        assert_eq!(one.fill(11, 12), (vec![span(20, 30)], 0, false));
+        assert_eq!(one.fill(12, 24), (vec![span(30, 40), span(90, 100)], 0, false));
+        assert_eq!(one.fill(13, 36), (vec![span(100, 130), span(200, 202)], 0, false));
+        let counters = one.delivery.counters;
+        assert_eq!((counters.pdus, counters.retransmissions), (7, 4));
+        // An older report does not move the acknowledged bytes back.
+        one.report(20, 8, 10, &[]);
+        assert_eq!(one.sender.released(), 20);
+    }
+
+    /// Bytes that wait for retransmission are not scheduled twice. A report counts once for an SDU. With one
+    /// retransmission at most, the second report gives the SDU up.
+    #[test]
+    fn an_sdu_is_given_up_after_too_many_reports() {
+        let mut one = Fixture::new(&[("retransmissions", Value::Count(1))], 2);
+        one.fill(0, 150);
+        one.report(10, 9, 100, &[span(20, 40)]);
+        one.report(11, 10, 100, &[span(30, 50)]);
+        assert_eq!(one.sender.retransmissions, [span(20, 40)]);
+        assert_eq!(one.delivery.at(0).map(|sdu| sdu.requests), Some(1));
+        one.sender.retransmissions.clear();
+        one.report(12, 9, 100, &[span(20, 40)]);
+        assert_eq!(
+            (one.sender.retransmissions.len(), one.delivery.at(0).map(|sdu| sdu.requests)),
+            (1, Some(1))
+        );
+        one.sender.retransmissions.clear();
+        one.report(20, 19, 100, &[span(20, 40)]);
+        assert_eq!(fates(&mut one.out), [Fate::Lost(0, at(20), LossReason::Discarded)]);
+        assert!(one.sender.retransmissions.is_empty());
+        assert_eq!(one.reassembly.known(), 100, "the receiver does not wait for the SDU");
+        // The SDU that is in transmission is given up, too: its unsent bytes are not sent.
+        one.report(30, 29, 146, &[span(110, 120)]);
+        one.sender.retransmissions.clear();
+        one.report(40, 39, 146, &[span(110, 120)]);
+        assert_eq!(fates(&mut one.out), [Fate::Lost(1, at(40), LossReason::Discarded)]);
+        assert!(!one.sender.has_partial_sdu());
+    }
+
+    /// A window of two SDUs stalls the sender until the first SDU is acknowledged.
+    #[test]
+    fn a_full_window_stalls_the_sender() {
+        let mut one = Fixture::new(&[("window", Value::Count(2))], 4);
+        let (spans, left, polls) = one.fill(0, 1000);
+        assert_eq!((spans, left, polls), (vec![span(0, 200)], 796, true), "the full window polls");
+        assert_eq!(one.sender.next_data_at(at(5), &one.delivery), at(120), "only the poll timer is left");
+        one.report(10, 9, 100, &[]);
+        assert_eq!(one.sender.next_data_at(at(10), &one.delivery), at(10));
+        assert_eq!(one.fill(10, 1000).0, [span(200, 300)]);
+    }
+
+    /// After t-PollRetransmit (120 ms) without a report, the last unacknowledged SDU is retransmitted to carry a poll.
+    #[test]
+    fn the_last_sdu_carries_a_poll() {
+        let mut one = Fixture::new(&[], 2);
+        one.fill(0, 1000);
+        assert_eq!(one.fill(119, 1000), (vec![], 1000, false));
+        assert_eq!(one.fill(120, 1000), (vec![span(100, 200)], 898, true));
+        assert_eq!(one.delivery.counters.retransmissions, 1);
+    }
+}

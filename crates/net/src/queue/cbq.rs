@@ -450,4 +450,20 @@ mod tests {
         class.on_sent(again + Duration::from_micros(40), 500);
         assert!(class.idle.abs() < 2e-9, "{}", class.idle);
     }
+
+    /// The backlog counts the packets and bytes of both classes. A class of two packets drops the third. The class has
+    /// sent 1000 of 2000 bytes.
+    #[test]
+    fn the_backlog_counts_what_waits() {
+        let values = MECHANISM.info.defaults().with("packets", Value::Count(2));
+        let (mut cbq, mut dropped) = (Cbq::new(&values), Dropped::new());
+        for number in 0..3 {
+            cbq.enqueue(Time::ZERO, crate::queue::testing::packet(number, 0, Ecn::NotEct), &mut dropped);
+        }
+        let waits = |waiting, bytes| Backlog { waiting, in_service: false, bytes };
+        assert_eq!((cbq.backlog(), dropped.len()), (waits(2, 2000), 1));
+        assert_eq!(cbq.ready_at(Time::ZERO), Time::NEVER, "a packet may be sent at once");
+        assert!(cbq.dequeue(Time::ZERO, &mut dropped).is_some());
+        assert_eq!(cbq.backlog(), waits(1, 1000));
+    }
 }

@@ -433,7 +433,7 @@ impl Element for Rlc {
     }
 
     fn draws(&self) -> bool {
-        self.queue.draws() || self.channel.draws()
+        self.queue.draws() || self.channel.draws() || self.service.draws()
     }
 
     fn poll_timeout(&self) -> Time {

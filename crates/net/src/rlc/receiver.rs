@@ -239,3 +239,140 @@ impl RlcReceiver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Fate::{Arrives, Lost, Noticed};
+    use crate::testing::{Fate, MS, at, fates, packet};
+
+    struct Fixture {
+        receiver: RlcReceiver,
+        counters: RlcCounters,
+        out: Vec<Output>,
+    }
+
+    impl Fixture {
+        /// A receiver with this reordering timer (WT), and six SDUs with two PDUs each. SDU 4 never entered the
+        /// sender's buffer, so its range of PDUs is empty, and SDU 5 has PDUs 8 and 9.
+        fn new(wait: u64) -> Fixture {
+            let mut receiver = RlcReceiver::new(MS * wait);
+            for (number, pdus) in [(0, 2), (2, 4), (4, 6), (6, 8), (8, 8), (8, 10)].into_iter().enumerate() {
+                receiver.push(packet(number as u64, 80), Pdus { start: pdus.0, end: pdus.1 });
+            }
+            Fixture { receiver, counters: RlcCounters::default(), out: Vec::new() }
+        }
+
+        fn receive(&mut self, now: u64, start: u64, end: u64) -> Vec<Fate> {
+            self.receiver.on_pdus(at(now), Pdus { start, end }, &mut self.counters, &mut self.out);
+            fates(&mut self.out)
+        }
+
+        fn discard(&mut self, now: u64, number: u64, is_announced: bool) -> Vec<Fate> {
+            self.receiver.discard(at(now), number, is_announced, &mut self.counters, &mut self.out);
+            fates(&mut self.out)
+        }
+
+        fn run(&mut self, until: u64) -> Vec<Fate> {
+            self.receiver.run_until(at(until), &mut self.counters, &mut self.out);
+            fates(&mut self.out)
+        }
+    }
+
+    #[test]
+    fn sdus_in_order_are_delivered_at_once() {
+        let mut one = Fixture::new(100);
+        assert_eq!(one.receive(1, 0, 1), []);
+        assert_eq!(one.receive(2, 1, 3), [Arrives(0, at(2))]);
+        assert_eq!(one.receive(3, 3, 6), [Arrives(1, at(3)), Arrives(2, at(3))]);
+        assert_eq!(one.receive(4, 3, 6), [], "duplicates have no effect");
+        assert_eq!((one.receiver.deadline(), one.receiver.sdus.len()), (Time::NEVER, 3));
+        let counters = one.counters;
+        assert_eq!((counters.delivered, counters.waited, counters.largest_receiving), (3, Duration::ZERO, 0));
+        assert_eq!((counters.late, counters.behind_gap, counters.reordering_timeouts), (0, 0, 0));
+    }
+
+    /// SDUs 1 and 2 wait for SDU 0. WT runs from the first complete SDU.
+    #[test]
+    fn sdus_wait_for_earlier_sdus() {
+        let mut one = Fixture::new(100);
+        assert_eq!(one.receive(10, 4, 6), []);
+        assert_eq!(one.receive(12, 2, 4), []);
+        assert_eq!(one.receiver.deadline(), at(110));
+        assert_eq!(one.run(109), []);
+        assert_eq!(one.receive(20, 0, 2), [0, 1, 2].map(|number| Arrives(number, at(20))));
+        assert_eq!(one.receiver.deadline(), Time::NEVER);
+        // SDU 1 waited for 8 ms, SDU 2 for 10 ms.
+        let counters = one.counters;
+        assert_eq!((counters.waited, counters.longest_wait), (MS * 18, MS * 10));
+        assert_eq!((counters.largest_receiving, counters.delivered, counters.late), (2, 3, 0));
+    }
+
+    /// WT expires at 110 ms for the hole before SDU 1. SDU 3 waits behind the hole of SDU 2, and WT for this hole
+    /// expires 100 ms after SDU 3 was complete. The skipped SDU 0 arrives late.
+    #[test]
+    fn each_hole_has_its_own_timer() {
+        let mut one = Fixture::new(100);
+        one.receive(10, 2, 4);
+        one.receive(50, 6, 8);
+        assert_eq!(one.run(110), [Arrives(1, at(110))]);
+        assert_eq!(one.receiver.deadline(), at(150));
+        assert_eq!((one.counters.reordering_timeouts, one.counters.behind_gap), (1, 1));
+        assert_eq!(one.receive(120, 0, 2), [Arrives(0, at(120))]);
+        assert_eq!((one.counters.late, one.counters.behind_gap), (1, 1), "no hole is left");
+        assert_eq!(one.run(150), [Arrives(3, at(150))]);
+        assert_eq!(one.receive(160, 4, 6), [Arrives(2, at(160))]);
+        let counters = one.counters;
+        assert_eq!((counters.reordering_timeouts, counters.late, counters.behind_gap), (2, 2, 2));
+        assert_eq!((counters.delivered, counters.waited), (4, MS * 200));
+        // SDU 4 never arrives. WT for SDU 5 skips SDU 4 without a notice, because the sender dropped the packet.
+        assert_eq!(one.receive(200, 8, 10), []);
+        assert_eq!(one.run(300), [Arrives(5, at(300))]);
+        assert_eq!((one.receiver.next, one.receiver.deadline()), (6, Time::NEVER));
+        assert_eq!(one.receive(301, 8, 10), []);
+        assert!(one.receiver.sdus.is_empty() && one.receiver.base == 6);
+    }
+
+    /// Without WT, complete SDUs do not wait, and no timer expires.
+    #[test]
+    fn without_wait_sdus_overtake() {
+        let mut one = Fixture::new(0);
+        assert_eq!(one.receive(10, 4, 6), [Arrives(2, at(10))]);
+        assert_eq!(one.receive(11, 0, 2), [Arrives(0, at(11))]);
+        assert_eq!(one.receive(12, 2, 4), [Arrives(1, at(12))]);
+        let counters = one.counters;
+        assert_eq!((counters.late, counters.behind_gap, counters.reordering_timeouts), (2, 2, 0));
+        assert_eq!(counters.largest_receiving, 0);
+    }
+
+    /// An announced discard ends the wait for the SDU. A discard of a delivered or unknown SDU has no effect.
+    #[test]
+    fn announced_discards_end_the_wait() {
+        let mut one = Fixture::new(100);
+        one.receive(10, 2, 4);
+        assert_eq!(one.discard(15, 2, true), [Lost(2, at(15), LossReason::Discarded)]);
+        assert_eq!(one.discard(20, 0, true), [Lost(0, at(20), LossReason::Discarded), Arrives(1, at(20))]);
+        assert_eq!((one.receiver.next, one.receiver.deadline()), (3, Time::NEVER));
+        assert_eq!(one.discard(21, 1, true), []);
+        assert_eq!(one.discard(21, 99, true), []);
+        assert_eq!(one.receive(22, 4, 8), [Arrives(3, at(22))]);
+        assert_eq!(one.counters.discarded, 2);
+    }
+
+    /// An unannounced discard is noticed when WT expires. If the SDU was skipped before, no notice follows.
+    #[test]
+    fn unannounced_discards_are_noticed_at_the_expiry() {
+        let mut one = Fixture::new(100);
+        assert_eq!(one.discard(5, 0, false), [Lost(0, Time::NEVER, LossReason::Discarded)]);
+        assert_eq!(one.receive(10, 2, 4), []);
+        assert_eq!(one.run(110), [Noticed(0, at(110)), Arrives(1, at(110))]);
+        assert_eq!(one.counters.behind_gap, 0, "a discarded SDU is no hole");
+        one.receive(120, 6, 8);
+        assert_eq!(one.run(220), [Arrives(3, at(220))]);
+        assert_eq!(one.counters.behind_gap, 1, "SDU 2 is a hole");
+        assert_eq!(one.discard(230, 2, false), [Lost(2, Time::NEVER, LossReason::Discarded)]);
+        assert_eq!(one.receive(240, 8, 10), []);
+        assert_eq!(one.run(340), [Arrives(5, at(340))]);
+        assert_eq!((one.counters.behind_gap, one.counters.discarded), (1, 2));
+    }
+}

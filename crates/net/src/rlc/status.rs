@@ -140,6 +140,8 @@ impl Polling {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{MS, at};
+    use lasthop_base::Value;
 
     #[test]
     fn a_status_lists_what_fits() {
@@ -147,5 +149,82 @@ mod tests {
         // bits. A second LIST field of 8 + 3 x 16 bits fits into the other 68 bits, so there are 18 pairs.
         assert_eq!(pairs_in(42), 18);
         assert_eq!((pairs_in(10), pairs_in(1)), (3, 1));
+    }
+
+    /// A status PDU of 6 bytes has 48 - 20 = 28 bits, and a LIST field with one pair takes 8 + 16 = 24 bits. Two full
+    /// LIST fields take 2 x 248 bits.
+    #[test]
+    fn pairs_by_size_of_the_pdu() {
+        assert_eq!([0, 2, 5, 6, 7].map(pairs_in), [1, 1, 1, 1, 1]);
+        // PDUs of 8 to 11 bytes have 44, 52, 60 and 68 bits. Two pairs take 40 bits, three pairs take 56 bits.
+        assert_eq!([8, 9, 10, 11].map(pairs_in), [2, 2, 3, 3]);
+        // 20 + 248 = 268 bits are 33.5 bytes. A second LIST field with one pair needs 24 further bits.
+        assert_eq!([33, 34, 36, 37].map(pairs_in), [14, 15, 15, 16]);
+        // 20 + 2 x 248 = 516 bits are 64.5 bytes.
+        assert_eq!(pairs_in(65), 30);
+    }
+
+    fn polling(every: u64, at_last: bool, prohibit: u64) -> Polling {
+        let values = super::super::MECHANISM.info.defaults();
+        let values = values.with("poll_pdus", Value::Count(every)).with("poll_last", Value::Flag(at_last));
+        Polling::new(&values.with("prohibit", Value::Duration(MS * prohibit)))
+    }
+
+    /// Poll_PDU of 4: each fourth PDU polls, and the count restarts with each poll (TS 25.322 §9.7.1).
+    #[test]
+    fn every_fourth_pdu_polls() {
+        let mut one = polling(4, false, 0);
+        let polls = [3, 1, 3, 2, 3, 0, 1].map(|pdus| one.should_poll(at(0), pdus, false));
+        assert_eq!(polls, [false, true, false, true, false, false, true]);
+        let mut never = polling(0, false, 0);
+        assert!((0..100).all(|_| !never.should_poll(at(0), 1000, true)));
+        let mut last = polling(0, true, 0);
+        assert_eq!([false, true].map(|is_last| last.should_poll(at(0), 1, is_last)), [false, true]);
+        assert!(!last.should_poll(at(0), 0, true), "a block without PDUs carries no poll");
+    }
+
+    /// Timer_Poll is 300 ms. The timer runs from the first PDU and restarts with each poll and each report.
+    #[test]
+    fn the_poll_timer_repeats_polls() {
+        let mut one = polling(0, false, 0);
+        assert_eq!(one.expires(), Time::NEVER);
+        assert!(!one.should_poll(at(10), 1, false));
+        assert_eq!(one.expires(), at(310));
+        assert!(!one.should_poll(at(309), 1, false));
+        assert_eq!(one.expires(), at(310), "data does not restart the timer");
+        assert!(one.should_poll(at(310), 1, false));
+        assert_eq!(one.expires(), at(610));
+        one.schedule_arrival(at(400), Status { made: at(390), until: 5 });
+        assert_eq!((one.deadline(), one.next_received(at(399))), (at(400), None));
+        assert_eq!(one.next_received(at(400)), Some(Status { made: at(390), until: 5 }));
+        assert_eq!((one.expires(), one.next_received(at(400))), (at(700), None));
+        one.stop_timer();
+        assert_eq!(one.expires(), Time::NEVER);
+    }
+
+    /// A poll at 30 ms is answered with the highest PDU that has arrived by then. Timer_Status_Prohibit of 50 ms delays
+    /// the next report. One report answers all polls.
+    #[test]
+    fn polls_are_answered_with_the_highest_pdu() {
+        let mut one = polling(0, true, 50);
+        assert_eq!(one.deadline(), Time::NEVER);
+        one.on_pdus_sent(at(0), at(20), 7);
+        one.on_pdus_sent(at(1), at(30), 5);
+        one.on_pdus_sent(at(2), at(31), 9);
+        one.on_poll(at(30));
+        assert_eq!((one.deadline(), one.due_status(at(29))), (at(30), None));
+        assert_eq!(one.due_status(at(30)), Some(7));
+        assert_eq!((one.deadline(), one.due_status(at(31))), (Time::NEVER, None));
+        one.on_poll(at(40));
+        one.on_poll(at(45));
+        one.on_poll(at(90));
+        assert_eq!((one.deadline(), one.due_status(at(79))), (at(80), None));
+        assert_eq!(one.due_status(at(80)), Some(9));
+        assert_eq!(one.deadline(), at(130), "the poll at 90 ms waits, too");
+        assert_eq!((one.due_status(at(129)), one.due_status(at(130))), (None, Some(9)));
+        // A later report with a lower number does not lower the highest PDU.
+        one.on_pdus_sent(at(140), at(150), 3);
+        one.on_poll(at(200));
+        assert_eq!(one.due_status(at(200)), Some(9));
     }
 }

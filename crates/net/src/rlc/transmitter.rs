@@ -382,3 +382,224 @@ impl RlcTransmitter {
         self.sdus.partition_point(|sdu| sdu.pdus.end <= pdu)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MS, at};
+
+    fn pdus(start: u64, end: u64) -> Pdus {
+        Pdus { start, end }
+    }
+
+    fn range(start: u64, end: u64, attempt: u32) -> PduRange {
+        PduRange { pdus: pdus(start, end), attempt }
+    }
+
+    /// A sender with SDUs of these PDUs. Each SDU has 100 bytes and enters at the time of its index, ms.
+    fn sender(discard: Discard, holds_sent: bool, polls: bool, sdus: &[(u64, u64)]) -> RlcTransmitter {
+        let mut one = RlcTransmitter::new(discard, holds_sent, polls);
+        for (number, (start, end)) in sdus.iter().enumerate() {
+            let mut counters = RlcCounters::default();
+            one.push(at(number as u64), 100, pdus(*start, *end), &mut counters);
+        }
+        one
+    }
+
+    fn fill(one: &mut RlcTransmitter, room: u64) -> (Vec<PduRange>, bool) {
+        let mut block = Vec::new();
+        let is_last = one.fill(room, false, &mut block);
+        (block, is_last)
+    }
+
+    /// A block has retransmissions first, and then new PDUs. A block is the last if the block empties one of the two
+    /// buffers.
+    #[test]
+    fn retransmissions_precede_new_pdus() {
+        let mut one = sender(Discard::Never, true, false, &[(0, 4), (4, 8)]);
+        assert_eq!((one.ready(), one.fresh()), (8, 0));
+        assert_eq!(fill(&mut one, 5), (vec![range(0, 5, 0)], false));
+        one.retransmissions.push_back(range(0, 2, 1));
+        one.retransmissions.push_back(range(3, 4, 2));
+        assert_eq!(one.ready(), 6);
+        assert_eq!(fill(&mut one, 1), (vec![range(0, 1, 1)], false));
+        assert_eq!(fill(&mut one, 3), (vec![range(1, 2, 1), range(3, 4, 2), range(5, 6, 0)], true));
+        assert_eq!(fill(&mut one, 9), (vec![range(6, 8, 0)], true));
+        assert_eq!(fill(&mut one, 9), (vec![], false), "an empty block is not the last");
+        let mut waits = sender(Discard::Never, true, false, &[(0, 4)]);
+        assert!(!waits.fill(9, true, &mut Vec::new()), "packets wait to enter the buffer");
+    }
+
+    /// The buffer holds an SDU until all of its PDUs are acknowledged, or until its last PDU is sent.
+    #[test]
+    fn sdus_leave_the_buffer() {
+        let mut counters = RlcCounters::default();
+        for (holds_sent, held_after_sending) in [(true, (2, 150)), (false, (1, 50))] {
+            let mut one = RlcTransmitter::new(Discard::Never, holds_sent, false);
+            one.push(at(0), 100, pdus(0, 3), &mut counters);
+            one.push(at(0), 50, pdus(3, 5), &mut counters);
+            one.push(at(0), 70, pdus(5, 5), &mut counters);
+            assert_eq!((one.held(), counters.largest_sending), ((2, 150), 2), "the third SDU never enters");
+            fill(&mut one, 3);
+            assert_eq!(one.held(), held_after_sending);
+            one.report(at(10), range(0, 2, 0), false);
+            one.report(at(20), range(2, 3, 0), false);
+            one.apply_reports(at(19));
+            assert_eq!((one.held(), one.sdus.len()), (held_after_sending, 3));
+            one.apply_reports(at(20));
+            assert_eq!((one.held(), one.sdus.len()), ((1, 50), 2));
+            fill(&mut one, 9);
+            one.report(at(30), range(3, 5, 0), false);
+            one.apply_reports(at(30));
+            assert_eq!((one.held(), one.sdus.len(), one.base), ((0, 0), 0, 3));
+        }
+    }
+
+    /// Lost PDUs are retransmitted when their loss is reported. A range over two SDUs is split.
+    #[test]
+    fn lost_pdus_are_retransmitted() {
+        let mut one = sender(Discard::Never, true, false, &[(0, 4), (4, 8)]);
+        fill(&mut one, 8);
+        assert_eq!(one.next_data_at(at(5)), Time::NEVER);
+        assert!(!one.has_outstanding());
+        one.report(at(20), range(2, 6, 0), true);
+        assert_eq!((one.next_data_at(at(5)), one.has_outstanding()), (at(20), true));
+        let mut discarded = Vec::new();
+        one.retransmit_lost(at(19), &mut discarded);
+        assert!(one.retransmissions.is_empty());
+        one.retransmit_lost(at(20), &mut discarded);
+        assert_eq!(one.retransmissions, [range(2, 4, 1), range(4, 6, 1)]);
+        assert_eq!((one.next_data_at(at(21)), discarded), (at(21), vec![]));
+    }
+
+    /// With at most two retransmissions, the third loss of a PDU discards its SDU, with all PDUs of this SDU that wait.
+    #[test]
+    fn an_sdu_is_discarded_after_too_many_retransmissions() {
+        let mut one = sender(Discard::Retransmissions(2), true, false, &[(0, 4), (4, 8), (8, 12)]);
+        fill(&mut one, 6);
+        let mut discarded = Vec::new();
+        one.retransmissions.extend([range(1, 2, 1), range(4, 5, 1)]);
+        one.report(at(10), range(5, 6, 1), true);
+        one.report(at(11), range(5, 6, 2), true);
+        one.retransmit_lost(at(10), &mut discarded);
+        assert_eq!((discarded.clone(), one.retransmissions.back()), (vec![], Some(&range(5, 6, 2))));
+        one.retransmit_lost(at(11), &mut discarded);
+        assert_eq!(discarded, [1]);
+        assert_eq!(one.retransmissions, [range(1, 2, 1)]);
+        assert_eq!((one.fresh(), one.held()), (8, (2, 200)), "PDUs 6 and 7 are not sent");
+    }
+
+    /// SDUs live for 50 ms. At 51 ms, SDUs 0 and 1 are discarded, but SDU 1 is acknowledged.
+    #[test]
+    fn an_sdu_is_discarded_at_the_end_of_its_lifetime() {
+        let mut one = sender(Discard::Timer(MS * 50), true, false, &[(0, 4), (4, 8), (8, 12)]);
+        fill(&mut one, 8);
+        one.report(at(10), range(4, 8, 0), false);
+        one.apply_reports(at(10));
+        let mut discarded = Vec::new();
+        one.retransmit_lost(at(49), &mut discarded);
+        assert_eq!(discarded, []);
+        one.retransmit_lost(at(50), &mut discarded);
+        assert_eq!(discarded, [0]);
+        one.retransmit_lost(at(51), &mut discarded);
+        assert_eq!(discarded, [0]);
+        one.retransmit_lost(at(52), &mut discarded);
+        assert_eq!((discarded, one.fresh(), one.held()), (vec![0, 2], 12, (0, 0)));
+        assert!(one.sdus.is_empty());
+    }
+
+    /// SDUs 0 and 1 share PDU 3. After the discard of SDU 0, PDU 3 is still needed for SDU 1.
+    #[test]
+    fn a_shared_pdu_outlives_a_discarded_sdu() {
+        let mut one = sender(Discard::Retransmissions(0), true, false, &[(0, 4), (3, 7), (6, 9)]);
+        fill(&mut one, 9);
+        one.retransmissions.push_back(range(2, 4, 1));
+        let mut discarded = Vec::new();
+        one.discard_sdu(0, &mut discarded);
+        assert_eq!((discarded.clone(), one.retransmissions.clone()), (vec![0], [range(3, 4, 1)].into()));
+        one.retransmissions.clear();
+        one.discard = Discard::Never;
+        one.report(at(10), range(1, 4, 0), true);
+        one.retransmit_lost(at(10), &mut discarded);
+        assert_eq!(one.retransmissions, [range(3, 4, 1)]);
+        // SDU 0 is removed. SDU 2 still needs PDU 6, which SDU 2 shares with SDU 1.
+        one.retransmissions.push_back(range(4, 8, 1));
+        one.discard_sdu(0, &mut discarded);
+        assert_eq!((discarded, one.retransmissions), (vec![0, 1], [range(6, 8, 1)].into()));
+    }
+
+    /// A status report made at 30 ms on PDUs below 6 covers what arrived or was lost by 30 ms. The rest waits for the
+    /// next report.
+    #[test]
+    fn a_status_report_covers_its_pdus() {
+        let mut one = sender(Discard::Never, true, true, &[(0, 4), (4, 8), (8, 12)]);
+        fill(&mut one, 12);
+        one.report(at(20), range(0, 3, 0), false);
+        one.report(at(20), range(3, 8, 0), true);
+        one.report(at(20), range(8, 10, 0), false);
+        one.report(at(31), range(1, 2, 1), true);
+        one.apply_reports(at(100));
+        let mut discarded = Vec::new();
+        one.retransmit_lost(at(100), &mut discarded);
+        assert!(one.retransmissions.is_empty(), "with polls, only a report triggers retransmissions");
+        assert_eq!(one.next_data_at(at(100)), Time::NEVER);
+        one.on_status(&Status { made: at(30), until: 6 }, &mut discarded);
+        assert_eq!(one.retransmissions, [range(3, 4, 1), range(4, 6, 1)]);
+        assert_eq!(one.losses, [(at(20), range(6, 8, 0)), (at(31), range(1, 2, 1))]);
+        assert_eq!(one.acknowledgements, [(at(20), pdus(8, 10))]);
+        one.on_status(&Status { made: at(31), until: 9 }, &mut discarded);
+        assert_eq!(one.acknowledgements, [(at(20), pdus(9, 10))]);
+        assert_eq!(one.retransmissions.back(), Some(&range(1, 2, 2)));
+        assert!(one.losses.is_empty() && one.has_outstanding());
+        assert_eq!(one.sdus[2].unacknowledged, 3);
+    }
+
+    /// A report lists the missing PDUs up to the highest received PDU (10, plus one). One pair covers 16 PDUs. With too
+    /// few pairs, the report ends at the first PDU that does not fit.
+    #[test]
+    fn a_status_report_ends_where_its_list_ends() {
+        let mut one = sender(Discard::Never, true, true, &[(0, 100)]);
+        fill(&mut one, 100);
+        one.report(at(20), range(0, 2, 0), true);
+        one.report(at(40), range(3, 4, 0), false);
+        one.retransmissions.push_back(range(20, 52, 1));
+        let mut until = |made, highest, pairs| one.status(at(made), highest, pairs).until;
+        // PDUs 0 and 1 take one pair, PDU 3 (in flight at 30 ms) one pair, and PDUs 20 to 51 two pairs.
+        assert_eq!(until(30, 60, 4), 60);
+        assert_eq!([until(30, 60, 3), until(30, 60, 2), until(30, 60, 1), until(30, 60, 0)], [36, 20, 3, 0]);
+        assert_eq!(until(40, 60, 3), 60, "at 40 ms, PDU 3 has arrived");
+        assert_eq!([until(30, 20, 2), until(30, 3, 1), until(30, 11, 9)], [20, 3, 11]);
+        assert_eq!(one.status(at(30), 60, 4).made, at(30));
+    }
+
+    /// The last PDU carries the poll. If PDU 9 was lost, PDU 9 is retransmitted; if PDU 9 arrived, only a poll is sent.
+    #[test]
+    fn the_last_outstanding_pdu_carries_a_poll() {
+        let mut one = sender(Discard::Never, true, true, &[(0, 10)]);
+        fill(&mut one, 10);
+        let mut discarded = Vec::new();
+        assert!(!one.retransmit_last(&mut discarded), "no PDU is outstanding");
+        one.report(at(20), range(0, 4, 0), false);
+        one.report(at(20), range(4, 8, 0), true);
+        one.report(at(20), range(9, 10, 0), true);
+        assert!(!one.retransmit_last(&mut discarded));
+        assert_eq!(one.retransmissions, [range(9, 10, 1)]);
+        assert_eq!(one.losses, [(at(20), range(4, 8, 0))]);
+        one.retransmissions.clear();
+        assert!(!one.retransmit_last(&mut discarded));
+        assert_eq!(
+            (one.retransmissions.pop_front(), one.losses.front()),
+            (Some(range(7, 8, 1)), Some(&(at(20), range(4, 7, 0))))
+        );
+        one.report(at(21), range(7, 8, 1), false);
+        assert!(one.retransmit_last(&mut discarded), "PDU 7 has arrived, and the losses are before it");
+        assert!(one.retransmissions.is_empty());
+    }
+
+    /// PDUs belong to the SDU that ends after them.
+    #[test]
+    fn sdus_are_found_by_their_pdus() {
+        let one = sender(Discard::Never, true, false, &[(0, 4), (4, 4), (4, 8)]);
+        assert_eq!([0, 3, 4, 7, 8].map(|pdu| one.find(pdu)), [0, 0, 2, 2, 3]);
+    }
+}

@@ -311,3 +311,77 @@ impl TrainCursor {
 fn duration_of(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> (usize, TraceFault) {
+        let error = LightTrace::parse(text).expect_err(text);
+        (error.line, error.what)
+    }
+
+    /// A light trace needs two trains with a time, a base delay and an opportunity each. Times must not decrease.
+    #[test]
+    fn what_is_not_a_light_trace_is_refused() {
+        assert_eq!(fault(""), (0, TraceFault::TooFewTrains));
+        assert_eq!(fault("5 20 0"), (0, TraceFault::TooFewTrains));
+        assert_eq!(fault("0 20 0\n0 20 0"), (2, TraceFault::NoLength));
+        assert_eq!(fault("5 20 0\n4 20 0"), (2, TraceFault::Decreasing { this: 4, before: 5 }));
+        assert_eq!([fault("0"), fault("0 20")], [(1, TraceFault::NoTrain), (1, TraceFault::NoTrain)]);
+        assert_eq!(fault("1 20 0\nx 20 0"), (2, TraceFault::NotANumber("x".into())));
+        assert_eq!(fault("0 1000001 0\n1 20 0"), (1, TraceFault::TooLong(1_000_001)));
+        assert_eq!(fault("0 20 1000001\n1 20 0"), (1, TraceFault::TooLong(1_000_001)));
+        assert_eq!(fault("0 20 0\n1000000000001 20 0"), (2, TraceFault::TooLate(1_000_000_000_001)));
+        let trace =
+            LightTrace::parse("0 1000000 1000000\n1000000000000 20 0\n\n").expect("the largest values");
+        assert_eq!((trace.trains(), trace.length_millis()), (2, 1_000_000_000_000));
+    }
+
+    /// The base delay rises from 20 to 40 ms and falls again, so that the mean is 30 ms, and the value in the middle of a
+    /// train is 30 ms.
+    #[test]
+    fn base_delays_are_interpolated() {
+        let trace = LightTrace::parse("0 20 0 3\n1000 40 5\n2000 20 7").expect("a trace");
+        assert_eq!(trace.mean_delay(), Duration::from_millis(30));
+        let at = [0, 500, 1000, 1250, 1999, 2000, 2500].map(|millis| trace.at(millis));
+        assert_eq!(at, [(0, 20), (0, 30), (1, 40), (1, 35), (1, 20), (0, 20), (0, 30)]);
+        assert_eq!((trace.opportunities(0), trace.opportunities(1)), (&[0, 3][..], &[5][..]));
+        // The first train is at 500 ms, and the mean covers the time from the first train on.
+        let late = LightTrace::parse("500 10 0\n1500 30 0").expect("a trace");
+        assert_eq!(late.mean_delay(), Duration::from_millis(20));
+        assert_eq!(
+            [late.at(0), late.at(499), late.at(500), late.at(1000)],
+            [(0, 10), (0, 10), (0, 10), (0, 20)]
+        );
+        // Two trains begin at the same time.
+        let twice = LightTrace::parse("5 10 0\n5 30 0\n10 20 0").expect("a trace");
+        assert_eq!([twice.at(3), twice.at(5)], [(0, 10), (1, 30)]);
+    }
+
+    /// Each line has the next multiple of 100 bytes and a delay of at most 1000 s.
+    #[test]
+    fn what_are_not_delays_by_size_is_refused() {
+        let line = |text: &str| match SizeDelays::parse(text) {
+            Ok(sizes) => Ok(sizes.millis),
+            Err(TraceError { line, what: TraceFault::NotASize(size) }) => Err((line, size)),
+            Err(other) => panic!("{other}"),
+        };
+        assert_eq!(line("100 1.5\n200 -2\n"), Ok(vec![1.5, -2.0]));
+        assert_eq!(line("100 1000000\n200 -1000000"), Ok(vec![1e6, -1e6]));
+        assert_eq!(
+            [line("200 1"), line("100 1 2"), line("100")],
+            [Err((1, 100)), Err((1, 100)), Err((1, 100))]
+        );
+        assert_eq!([line("100 1\n100 2"), line("100 1\n200 1000001")], [Err((2, 200)), Err((2, 200))]);
+    }
+
+    /// Delays are those of 100, 200 and 300 bytes, interpolated, and rounded to whole ms: 3 + 0.1 x 7 = 3.7 at 210
+    /// bytes. Smaller and larger packets have the first and the last delay.
+    #[test]
+    fn delays_by_size_are_interpolated() {
+        let sizes = SizeDelays { millis: vec![1.0, 3.0, 10.0] };
+        let delays = [0, 99, 100, 150, 200, 210, 250, 299, 300, 999].map(|bytes| sizes.of(bytes));
+        assert_eq!(delays, [1, 1, 1, 2, 3, 4, 7, 10, 10, 10]);
+    }
+}

@@ -135,3 +135,31 @@ impl Server {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At 8 kbit/s, 2.5 s serve 2500 bytes. A constant rate has no changes.
+    #[test]
+    fn a_constant_rate_serves_evenly() {
+        let service = Service::Rate(Rate::from_bps(8000));
+        let end = Time::ZERO + Duration::from_millis(2500);
+        assert_eq!((service.bytes_until(Time::ZERO), service.bytes_until(end)), (0.0, 2500.0));
+        assert_eq!((service.mean_rate(), service.first_rate()), (Rate::from_bps(8000), Rate::from_bps(8000)));
+        assert_eq!((service.change_after(end), service.draws()), (Time::NEVER, false));
+        let mut server = Server::new(&service);
+        let served = server.serve(end, 1000);
+        assert_eq!((served.begins, served.ends), (end, end + Duration::from_secs(1)));
+    }
+
+    /// A plan that begins with an outage has the mean rate of its repetition, 1 Mbit/s, as its first rate.
+    #[test]
+    fn a_plan_that_begins_with_an_outage() {
+        let plan = RatePlan::parse("0 bit/s for 1 s, 2 Mbit/s for 1 s").expect("a plan");
+        let service = Service::Plan(Arc::new(plan));
+        assert_eq!(service.first_rate(), service.mean_rate());
+        assert_eq!(service.mean_rate(), Rate::from_bps(1_000_000));
+        assert_eq!(service.change_after(Time::ZERO), Time::ZERO + Duration::from_secs(1));
+    }
+}

@@ -310,3 +310,151 @@ impl Element for WifiDirection {
 
     lacks!(copies, bypass, pdus, settings, changes);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::parameters::MECHANISM;
+    use super::*;
+    use crate::discipline::QueueContext;
+    use crate::testing::{Losing, MS, at, packet};
+    use lasthop_base::{Rate, Stream, Value};
+    use lasthop_wire::LossReason;
+
+    fn micros(micros: u64) -> Time {
+        Time::ZERO + Duration::from_micros(micros)
+    }
+
+    /// A direction of 8 Mbit/s with a delay of 5 ms, on which a frame of 960 + 40 bytes takes 1 ms. The preamble takes
+    /// 40 us, and SIFS and ACK together take 48 us.
+    fn direction(settings: &[(&'static str, Value)], lost: &[usize]) -> WifiDirection {
+        let mut values = MECHANISM.info.defaults();
+        settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
+        let rate = Rate::from_bps(8_000_000);
+        let queue = crate::admission::DEFAULT;
+        let context = QueueContext { rate, random: Stream::named(1, "queue"), hosts: None };
+        let parts = DirectionParts {
+            service: Service::Rate(rate),
+            delay: MS * 5,
+            queue: (queue.build)(&queue.info.defaults(), context),
+            channel: Box::new(Losing::new(lost)),
+            random: Stream::named(1, "arq"),
+        };
+        WifiDirection::new(&values, parts)
+    }
+
+    fn message(one: &mut WifiDirection, now: Time, message: MediumMessage) {
+        one.handle_peer_message(now, PeerMessage::Medium { member: 3, message });
+    }
+
+    /// Transmits an aggregate at `now`. Returns the direction's outputs at the start and at the end.
+    fn aggregate(one: &mut WifiDirection, now: Time) -> (Vec<Output>, Vec<Output>) {
+        message(one, now, MediumMessage::Transmit);
+        assert_eq!(one.poll_timeout(), now);
+        let (mut begin, mut end) = (Vec::new(), Vec::new());
+        one.handle_timeout(now, &mut begin);
+        if one.poll_timeout() < Time::NEVER {
+            one.handle_timeout(one.poll_timeout(), &mut end);
+        }
+        (begin, end)
+    }
+
+    fn to_medium(message: MediumMessage) -> Output {
+        Output::ToPeer(PeerMessage::Medium { member: 3, message })
+    }
+
+    fn offer(one: &mut WifiDirection, now: Time, numbers: std::ops::Range<u64>) -> Vec<Output> {
+        let mut out = Vec::new();
+        numbers.for_each(|number| one.handle_packet(now, packet(number, 960), &mut out));
+        out
+    }
+
+    fn arrives(number: u64, at: Time) -> Output {
+        Output::Arrives { packet: packet(number, 960), at }
+    }
+
+    /// Three frames begin at 10.04 ms and end at 13.04 ms. Frame 1 is lost, so frame 2 waits. Frame 1 is retransmitted
+    /// alone from 20.04 to 21.04 ms.
+    #[test]
+    fn lost_frames_delay_later_frames() {
+        let mut one = direction(&[], &[1]);
+        message(&mut one, at(0), MediumMessage::Joined);
+        assert!(one.report_failures());
+        assert_eq!(offer(&mut one, at(0), 0..3), [to_medium(MediumMessage::HasData)]);
+        assert_eq!(one.poll_timeout(), Time::NEVER, "the medium decides when to transmit");
+        let (begin, end) = aggregate(&mut one, at(10));
+        assert_eq!(begin, [to_medium(MediumMessage::Occupies(micros(13_088)))]);
+        let apart = Duration::from_micros(48);
+        let failures = TransmissionFailures { before: 0, failed: 1, since: micros(13_040), apart };
+        let done = |has_data| to_medium(MediumMessage::Done { is_settled: true, has_data });
+        let failed = Output::TransmissionFailed { packet: packet(1, 960), failures };
+        assert_eq!(end, [failed, arrives(0, micros(18_040)), done(true)]);
+        assert!(one.backlog(micros(13_087)).in_service && !one.backlog(micros(13_088)).in_service);
+        let (_, end) = aggregate(&mut one, at(20));
+        assert_eq!(end, [arrives(1, micros(26_040)), arrives(2, micros(26_040)), done(false)]);
+        assert_eq!(one.poll_timeout(), Time::NEVER);
+        assert_eq!(offer(&mut one, at(30), 3..4), [to_medium(MediumMessage::HasData)]);
+    }
+
+    /// All frames of a collision are lost. After two transmissions, a frame is given up.
+    #[test]
+    fn collisions_destroy_all_frames() {
+        let mut one = direction(&[("transmissions", Value::Count(2))], &[]);
+        message(&mut one, at(0), MediumMessage::Joined);
+        assert!(offer(&mut one, at(0), 0..2).len() == 1);
+        for (now, is_last) in [(10, false), (20, true)] {
+            message(&mut one, at(now), MediumMessage::Transmit);
+            one.handle_timeout(at(now), &mut Vec::new());
+            message(&mut one, at(now), MediumMessage::Collision);
+            let mut end = Vec::new();
+            assert_eq!(one.poll_timeout(), at(now) + Duration::from_micros(2040));
+            one.handle_timeout(one.poll_timeout() - Duration::from_nanos(1), &mut end);
+            assert!(end.is_empty(), "the aggregate has not ended");
+            one.handle_timeout(one.poll_timeout(), &mut end);
+            let lost = |number| Output::lost(packet(number, 960), micros(27_040), LossReason::Channel);
+            let done = to_medium(MediumMessage::Done { is_settled: is_last, has_data: !is_last });
+            assert_eq!(end, if is_last { vec![lost(0), lost(1), done] } else { vec![done] });
+        }
+    }
+
+    /// An aggregate has at most `frames` frames. A new frame begins only within `airtime`; a retransmitted frame must
+    /// end within `airtime`, unless the frame is the first.
+    #[test]
+    fn limits_of_an_aggregate() {
+        let sent = |settings: &[(&'static str, Value)]| {
+            let mut one = direction(settings, &[]);
+            offer(&mut one, at(0), 0..10);
+            aggregate(&mut one, at(10));
+            10 - one.backlog(at(10)).waiting
+        };
+        let airtime = |micros| ("airtime", Value::Duration(Duration::from_micros(micros)));
+        assert_eq!(sent(&[("frames", Value::Count(4)), airtime(50_000)]), 4);
+        assert_eq!([0, 1, 1000, 1001, 3000].map(|micros| sent(&[airtime(micros)])), [1, 1, 1, 2, 3]);
+        let resent = |micros| {
+            let mut one = direction(&[airtime(50_000), ("frames", Value::Count(4))], &[0, 1, 2, 3]);
+            message(&mut one, at(0), MediumMessage::Joined);
+            offer(&mut one, at(0), 0..10);
+            aggregate(&mut one, at(10));
+            one.airtime = Duration::from_micros(micros);
+            let (begin, _) = aggregate(&mut one, at(20));
+            begin
+        };
+        let until = |frames: u64| to_medium(MediumMessage::Occupies(micros(20_088 + 1000 * frames)));
+        assert_eq!([500, 1999, 2000, 4000].map(resent), [1, 1, 2, 4].map(|frames| [until(frames)]));
+        // A receiver with room for 4 frames holds 2 frames, which wait for 2 missing frames.
+        let mut one = direction(&[("frames", Value::Count(4))], &[0, 1]);
+        offer(&mut one, at(0), 0..10);
+        aggregate(&mut one, at(10));
+        aggregate(&mut one, at(20));
+        assert_eq!(one.backlog(at(30)).waiting, 6, "the second aggregate has only the lost frames");
+    }
+
+    /// A direction that is permitted to transmit without data returns the medium.
+    #[test]
+    fn a_direction_without_data_returns_the_medium() {
+        let mut one = direction(&[], &[]);
+        message(&mut one, at(0), MediumMessage::Joined);
+        let (begin, end) = aggregate(&mut one, at(10));
+        assert_eq!((begin, end), (vec![to_medium(MediumMessage::NoData)], vec![]));
+        assert_eq!(one.poll_timeout(), Time::NEVER);
+    }
+}

@@ -312,3 +312,19 @@ fn a_full_window_polls() {
     link.run(at(1000));
     assert_eq!(link.arrived.len(), 800);
 }
+
+/// An idle transmitter admits a packet of any size. During a slot, a packet must fit into the queue, here 100 bytes.
+#[test]
+fn a_slot_in_use_is_no_idle_transmitter() {
+    let mut config = config(&[word("mode", "um")], 0.0);
+    config.queue.values.set("bytes", lasthop_base::Value::Bytes(100));
+    let mut link = Link::new(&config, 1);
+    let half = at(0) + Duration::from_micros(500);
+    link.offer(at(0), 0, WHOLE);
+    link.run(at(0));
+    link.offer(half, 1, WHOLE);
+    link.offer(at(5), 2, WHOLE);
+    link.run(at(100));
+    assert_eq!(link.lost, [(1, half, LossReason::QueueFull)]);
+    assert_eq!(link.arrived, [(0, at(1)), (2, at(6))]);
+}

@@ -421,4 +421,114 @@ mod tests {
         let of = |bytes| Some((Ect1First, bytes));
         assert_eq!(lengths, [of(5), None, of(8), of(11), of(8), None]);
     }
+
+    /// RFC 9768 §3.2.2.5.1: an ACK follows immediately at the first mark after an unmarked packet, and at the second and
+    /// each later mark since the last ACK.
+    #[test]
+    fn marks_hasten_acks() {
+        let mut receiver = AccEcn::new(Ecn::NotEct);
+        let mut urgent = |ecn| receiver.count(ecn, 100);
+        assert_eq!([Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ce].map(&mut urgent), [false, true, true, true]);
+        assert_eq!([Ecn::Ect1, Ecn::NotEct, Ecn::Ce].map(&mut urgent), [false, false, true]);
+        receiver.add_option(0, &mut Segment::default());
+        let mut urgent = |ecn| receiver.count(ecn, 100);
+        assert_eq!(
+            [Ecn::Ce, Ecn::Ce].map(&mut urgent),
+            [false, true],
+            "one mark since the ACK is not enough"
+        );
+        assert_eq!(receiver.packets, FIRST_PACKETS + 6);
+        let ByteCounts { ect0, ce, ect1 } = receiver.arrived;
+        assert_eq!((ect0, ce, ect1), (1 + 100, 600, 1 + 100));
+    }
+
+    /// RFC 9768 §3.2.2.2: a SYN-ACK with CE counts as a marked packet.
+    #[test]
+    fn a_marked_syn_ack_counts() {
+        for (handshake, packets) in [(Ecn::NotEct, 5), (Ecn::Ect0, 5), (Ecn::Ect1, 5), (Ecn::Ce, 6)] {
+            let mut endpoint = AccEcn { packets: 9, ..AccEcn::new(handshake) };
+            endpoint.count_syn_ack();
+            assert_eq!(endpoint.packets, packets, "{handshake:?}");
+        }
+    }
+
+    /// RFC 9768 appendix A.2: the safer number is `newlyAckedPkt - ((newlyAckedPkt - d.cep) mod 8)`.
+    #[test]
+    fn the_safer_number_of_marks() {
+        assert_eq!(
+            [(2, 3), (3, 3), (10, 3), (11, 3), (12, 3), (20, 3)].map(|(all, least)| safer(all, least)),
+            [3, 3, 3, 11, 11, 19]
+        );
+    }
+
+    /// RFC 9768 appendix A.2.2: `least` marks suffice if the marked bytes fit into as many segments, and if the mean
+    /// payload of `safer` marked packets would be below half of a segment.
+    #[test]
+    fn bytes_that_suffice() {
+        assert!(is_enough(9000, 3, 3, 1000), "only one number is possible");
+        assert!(is_enough(2000, 2, 10, 1000) && !is_enough(2001, 2, 10, 1000));
+        assert!(is_enough(4999, 5, 10, 1000) && !is_enough(5000, 5, 10, 1000));
+    }
+
+    /// A lower counter corrects an estimate that was too high. A counter that is half of its range ahead counts as lower.
+    #[test]
+    fn byte_counters_go_forwards_and_backwards() {
+        let mut sender = AccEcn { reported_bytes: 100, ..AccEcn::new(Ecn::NotEct) };
+        let mut read = |reported| (sender.bytes_from_option(reported), sender.reported_bytes);
+        assert_eq!([read(150), read(150), read(120), read(130)], [(50, 150), (0, 150), (0, 120), (10, 130)]);
+        assert_eq!(read(130 + (1 << 23) - 1), ((1 << 23) - 1, 130 + (1 << 23) - 1));
+        let mut far = AccEcn { reported_bytes: 1 << 24, ..AccEcn::new(Ecn::NotEct) };
+        assert_eq!((far.bytes_from_option(1 << 23), far.reported_bytes), (0, 1 << 23));
+        assert_eq!(AccEcn::new(Ecn::NotEct).bytes_estimated(3, 1000), 3000);
+    }
+
+    /// RFC 9768 §3.2.2.1, Table 4: a zero turns feedback off. ECT(1), ECT(0) and CE in answer to a SYN-ACK that was not
+    /// ECN-capable reveal a path that mangles the ECN field. CE counts as one packet.
+    #[test]
+    fn the_ack_of_a_syn_ack() {
+        let read = |field| {
+            let mut endpoint = AccEcn::new(Ecn::NotEct);
+            let may_send = endpoint.handle_handshake_ack(field);
+            (may_send, endpoint.uses_feedback, endpoint.reported_packets)
+        };
+        assert_eq!(read(0b000), (false, false, 5));
+        for field in [0b001, 0b010, 0b101, 0b111] {
+            assert_eq!(read(field), (true, true, 5), "{field:03b}");
+        }
+        assert_eq!(
+            [read(0b011), read(0b100), read(0b110)],
+            [(false, true, 5), (false, true, 5), (false, true, 6)]
+        );
+    }
+
+    /// Without options, ACE alone reports marks: one mark in two segments, and nine marks in nine segments, because ACE
+    /// may have wrapped. A first ACE of zero reveals a path that clears ACE (RFC 9768 §3.2.2.4).
+    #[test]
+    fn feedback_without_options() {
+        let mut sender = AccEcn::new(Ecn::NotEct);
+        let mut marked = |field, segments| {
+            let feedback = sender.handle_feedback(field, None, segments * MSS, MSS);
+            assert!(!feedback.mangled);
+            u64::from(feedback.marked) / MSS
+        };
+        assert_eq!([marked(5, 1), marked(6, 2), marked(6, 2), marked(7, 9), marked(0, 8)], [0, 1, 0, 9, 1]);
+        assert_eq!(sender.reported_packets, 5 + 11);
+        let mut cleared = AccEcn::new(Ecn::NotEct);
+        let first = cleared.handle_feedback(0, None, MSS, MSS);
+        assert_eq!(first, MarkFeedback { marked: 0, mangled: true });
+        assert_eq!(cleared.handle_feedback(6, None, MSS, MSS), MarkFeedback { marked: 0, mangled: false });
+    }
+
+    /// RFC 9768 §3.2.3: the option has 2 bytes and 3 bytes for each counter, here padded to 8 or 12 bytes. Before any
+    /// ECN-capable packet has arrived, no space is needed.
+    #[test]
+    fn the_space_for_the_option() {
+        let mut receiver = AccEcn::new(Ecn::NotEct);
+        let mut space = |ecn| {
+            receiver.count(ecn, 100);
+            receiver.option_bytes()
+        };
+        let spaces = [Ecn::NotEct, Ecn::Ect0, Ecn::Ce, Ecn::Ect1].map(&mut space);
+        assert_eq!(spaces, [0, 8, 8, 12]);
+    }
 }

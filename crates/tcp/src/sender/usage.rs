@@ -132,3 +132,72 @@ impl MaxOutstanding {
 
 /// Shortest lifetime of a pipeACK sample (RFC 7661 §4.2).
 const SHORTEST_PERIOD: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    fn second() -> Duration {
+        Duration::from_secs(1)
+    }
+
+    /// RFC 7661 §4.2: a sample has the bytes that were acknowledged in a round trip. The round trip that begins at byte
+    /// 1 ends when byte 10,001, the next to send at its start, is acknowledged.
+    #[test]
+    fn pipe_ack_measures_round_trips() {
+        let mut pipe_ack = PipeAck::default();
+        assert!(pipe_ack.is_half_of(u64::MAX), "pipeACK is undefined at first (§4.3)");
+        pipe_ack.update(at(100), 1, 2001, 10_001, second);
+        assert_eq!((pipe_ack.from, pipe_ack.until, pipe_ack.most), (1, 10_001, None));
+        pipe_ack.update(at(110), 2001, 10_000, 15_001, second);
+        assert_eq!(pipe_ack.most, None);
+        pipe_ack.update(at(120), 10_000, 10_001, 15_001, second);
+        assert_eq!(pipe_ack.most, Some((10_000, at(120))));
+        assert!(pipe_ack.is_half_of(20_000) && !pipe_ack.is_half_of(20_001));
+        pipe_ack.update(at(130), 10_001, 11_001, 15_001, second);
+        assert_eq!((pipe_ack.from, pipe_ack.until), (10_001, 15_001));
+        // A smaller sample of 5000 bytes does not replace the larger sample within its lifetime of 1 s.
+        pipe_ack.update(at(1120), 11_001, 15_001, 20_001, second);
+        assert_eq!(pipe_ack.most, Some((10_000, at(120))));
+        pipe_ack.update(at(1121), 15_001, 20_001, 20_001, second);
+        assert_eq!(pipe_ack.most, Some((5000, at(1121))));
+        // A larger or equal sample replaces the stored sample at once.
+        pipe_ack.update(at(1122), 20_001, 26_001, 26_001, second);
+        assert_eq!(pipe_ack.most, Some((6000, at(1122))));
+        pipe_ack.update(at(1123), 26_001, 32_001, 32_001, second);
+        assert_eq!(pipe_ack.most, Some((6000, at(1123))));
+    }
+
+    /// Linux's `tcp_cwnd_validate` stores the largest number of bytes outstanding in a window of data. If cwnd was full,
+    /// smaller numbers do not replace the state until the window of data is acknowledged.
+    #[test]
+    fn the_largest_number_of_outstanding_bytes_is_stored() {
+        let mut max = MaxOutstanding::default();
+        let mut after = |una, nxt, full| {
+            max.update(una, nxt, full);
+            (max.full, max.most, max.until)
+        };
+        assert_eq!(after(1, 5001, false), (false, 5000, 5001));
+        assert_eq!(after(2001, 5001, true), (false, 5000, 5001), "nothing was sent");
+        assert_eq!(after(1001, 6001, false), (false, 5000, 5001));
+        assert_eq!(after(1001, 7001, false), (false, 6000, 7001), "a larger number");
+        assert_eq!(after(5001, 8001, false), (false, 6000, 7001), "a smaller number");
+        assert_eq!(after(5001, 9001, true), (true, 4000, 9001), "cwnd is full");
+        assert_eq!(after(5001, 14_001, false), (true, 4000, 9001));
+        assert_eq!(after(9000, 15_001, false), (true, 4000, 9001));
+        assert_eq!(after(9001, 16_001, false), (false, 7000, 16_001), "the window of data is acknowledged");
+    }
+
+    /// `tcp_is_cwnd_limited`: a full cwnd may grow. In slow start, cwnd may also grow while cwnd is less than twice the
+    /// largest number of outstanding bytes.
+    #[test]
+    fn slow_start_needs_half_of_the_window() {
+        let max = |full| MaxOutstanding { full, most: 5000, until: 1, last_nxt: 1 };
+        assert!(max(true).uses(1_000_000, 1) && max(false).uses(9999, 10_000));
+        assert!(!max(false).uses(10_000, 20_000) && !max(false).uses(9999, 9999));
+    }
+}

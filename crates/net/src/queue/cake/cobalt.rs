@@ -188,4 +188,56 @@ mod tests {
         (0..1024).for_each(|n| cobalt.on_empty(&PARAMETERS, at(1000 + 6 * n)));
         assert_eq!(cobalt.probability, 0.0);
     }
+
+    /// An empty queue lowers the count by one per interval / sqrt(count), and BLUE's probability by 1/4096 once per
+    /// target of 5 ms.
+    #[test]
+    fn an_empty_queue_lowers_count_and_probability() {
+        let mut cobalt = Cobalt { count: 3, drops_at: at(100), is_dropping: true, ..Cobalt::default() };
+        cobalt.on_empty(&PARAMETERS, at(99));
+        assert_eq!((cobalt.count, cobalt.drops_at, cobalt.is_dropping), (3, at(100), false));
+        cobalt.on_empty(&PARAMETERS, at(100));
+        let next = at(100) + Duration::from_secs_f64(0.1 / 2f64.sqrt());
+        assert_eq!((cobalt.count, cobalt.drops_at), (2, next));
+        for (millis, expected) in [(105, 0.5), (106, 0.5 - 1.0 / 4096.0)] {
+            let mut cobalt = Cobalt { probability: 0.5, changed_at: at(100), ..Cobalt::default() };
+            cobalt.on_empty(&PARAMETERS, at(millis));
+            assert_eq!(cobalt.probability, expected);
+        }
+    }
+
+    /// A full queue begins to drop at once, and raises BLUE's probability by 1/256 once per target of 5 ms, up to 1.
+    #[test]
+    fn a_full_queue_drops_at_once() {
+        for (millis, probability, expected) in [(105, 0.5, 0.5), (106, 0.5, 0.50390625), (106, 0.999, 1.0)] {
+            let mut cobalt = Cobalt { probability, changed_at: at(100), ..Cobalt::default() };
+            cobalt.on_full(&PARAMETERS, at(millis));
+            assert_eq!(cobalt.probability, expected);
+            assert_eq!((cobalt.count, cobalt.drops_at, cobalt.is_dropping), (1, at(millis), true));
+        }
+        let mut cobalt = Cobalt { count: 7, ..Cobalt::default() };
+        cobalt.on_full(&PARAMETERS, at(1));
+        assert_eq!(cobalt.count, 7);
+    }
+
+    /// With 1 ms per packet, a delay is acceptable up to 2 ms for each flow with a queue, and up to at least 4 ms (and to
+    /// the target of 3 ms).
+    #[test]
+    fn delays_of_a_few_packets_are_acceptable() {
+        let target = Duration::from_millis(3);
+        let parameters = CobaltParameters { mtu_time: Duration::from_millis(1), target, ..PARAMETERS };
+        let is_late = |bulk, waited: u64| {
+            let (mut cobalt, mut random) = (Cobalt::default(), Stream::named(1, "cobalt"));
+            let mut packet = packet(0, 0, Ecn::NotEct);
+            cobalt.should_drop(&parameters, at(100), at(100 - waited), &mut packet, bulk, &mut random);
+            cobalt.is_dropping
+        };
+        assert_eq!([is_late(1, 4), is_late(1, 5), is_late(0, 5)], [false, true, true]);
+        assert_eq!([is_late(10, 20), is_late(10, 21)], [false, true]);
+        let parameters = PARAMETERS;
+        let mut cobalt = Cobalt::default();
+        let mut random = Stream::named(1, "cobalt");
+        cobalt.should_drop(&parameters, at(100), at(95), &mut packet(0, 0, Ecn::NotEct), 1, &mut random);
+        assert!(!cobalt.is_dropping, "the target of 5 ms is not exceeded");
+    }
 }

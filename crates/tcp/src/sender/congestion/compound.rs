@@ -220,4 +220,65 @@ mod tests {
         assert!((small.round(100.0) - 21.0).abs() < 0.1);
         assert!((small.lose() - 10.5).abs() < 0.1);
     }
+
+    fn compound(delay_window: f64) -> Compound {
+        Compound {
+            alpha: 0.125,
+            k: 0.75,
+            beta: 0.5,
+            gamma: 30.0,
+            zeta: 1.0,
+            low: 41.0,
+            mss: 1000.0,
+            base: Duration::from_millis(500),
+            sum: 0.0,
+            count: 0,
+            until: 0,
+            delay_window,
+        }
+    }
+
+    fn reno(window: u64, ssthresh: u64) -> Reno {
+        Reno::plain(&Rounds::start(window, ssthresh))
+    }
+
+    /// dwnd grows by 0.125 x win^0.75 - 1 below 30 queued segments, and shrinks by the queued segments from 30 on (Tan
+    /// et al. 2006 §III, Eq. 5). At win = 256, the growth is 0.125 x 64 - 1 = 7 segments. At an RTT of twice the base,
+    /// half of the window is queued.
+    #[test]
+    fn the_delay_window_follows_the_queue() {
+        let step = |window, ssthresh, rtt: f64, delay_window| {
+            let (mut one, mut reno) = (compound(delay_window), reno(window, ssthresh));
+            (one.sum, one.count) = (2.0 * rtt, 2);
+            one.decide(&mut reno);
+            assert!(
+                (reno.exact_cwnd() / 1000.0 - window as f64 - one.delay_window + delay_window).abs() < 1e-9
+            );
+            one.delay_window - delay_window
+        };
+        assert!((step(256, 2, 0.5, 5.0) - 7.0).abs() < 1e-9);
+        assert_eq!([step(58, 2, 1.0, 90.0) > 0.0, step(60, 2, 1.0, 90.0) == -30.0], [true, true]);
+        assert_eq!([step(100, 2, 1.0, 90.0), step(100, 2, 1.0, 20.0)], [-50.0, -20.0]);
+        assert_eq!([step(40, 2, 0.5, 5.0), step(100, 200, 0.5, 5.0)], [0.0, 0.0], "Reno, and slow start");
+        // At win = 41, the growth is 0.125 x 41^0.75 - 1 = 1.025 segments.
+        assert!((step(41, 2, 0.5, 5.0) - 1.0252).abs() < 1e-3);
+        // A growth below 0 is none: 0.125 x 41^0.5 is below 1.
+        let mut one = Compound { k: 0.5, sum: 1.0, count: 2, ..compound(5.0) };
+        one.decide(&mut reno(41, 2));
+        assert_eq!(one.delay_window, 5.0);
+    }
+
+    /// A loss halves the loss window and leaves dwnd = win (1 - β) - cwnd / 2. Below 41 segments, dwnd is 0.
+    #[test]
+    fn a_loss_halves_both_windows() {
+        let react = |window, delay_window, beta| {
+            let mut one = Compound { beta, ..compound(delay_window) };
+            let share = one.react(&reno(window, 2));
+            (share, one.delay_window)
+        };
+        assert_eq!([react(100, 40.0, 0.5), react(100, 0.0, 0.5)], [(0.5, 20.0), (0.5, 0.0)]);
+        assert_eq!([react(100, 40.0, 0.25), react(100, 20.0, 0.75)], [(0.75, 45.0), (0.4, 0.0)]);
+        assert_eq!([react(40, 10.0, 0.5), react(41, 11.0, 0.5)], [(0.375, 0.0), (0.5, 5.5)]);
+        assert_eq!(react(100, 150.0, 0.5), (0.5, 50.0));
+    }
 }

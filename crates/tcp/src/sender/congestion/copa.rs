@@ -368,4 +368,171 @@ mod tests {
         }
         assert_eq!(copa.mode.competes, None);
     }
+
+    /// A path with a base RTT of 0.5 s, a standing RTT of `standing` s, and a cwnd of `cwnd` segments.
+    fn queued(standing: f64, cwnd: f64) -> Copa {
+        let mut copa = Copa::new(&MECHANISM.info.defaults(), &Rounds::start(10, 2));
+        (copa.srtt, copa.cwnd, copa.is_slow_start) = (Some(Duration::from_millis(500)), cwnd, false);
+        copa.measure(Time::ZERO, Duration::from_millis(500));
+        copa.measure(Time::ZERO + Duration::from_millis(300), Duration::from_secs_f64(standing));
+        copa
+    }
+
+    /// The target rate is 1 / (δ dq). At a standing RTT of 0.625 s and δ = 0.5, the target is 16 segments per second,
+    /// which a cwnd of 10 segments reaches. The pacing rate is 2 cwnd / RTTstanding.
+    #[test]
+    fn the_aim_is_two_segments_in_the_queue() {
+        assert_eq!([9.9, 10.0, 10.1].map(|cwnd| queued(0.625, cwnd).is_below_aim()), [true, true, false]);
+        assert!((queued(0.625, 10.0).queueing() - 0.125).abs() < 1e-12);
+        assert!(queued(0.5, 1e9).is_below_aim());
+        assert_eq!(queued(0.625, 10.0).pacing_rate(), Some(Rate::from_bps(256_000)));
+        assert_eq!(Copa::new(&MECHANISM.info.defaults(), &Rounds::start(10, 2)).pacing_rate(), None);
+        let mut competes = queued(0.625, 40.0);
+        competes.mode.competes = Some(8.0);
+        assert!(competes.is_below_aim(), "with δ = 1/8, four times as many segments");
+    }
+
+    /// cwnd moves by v / (δ cwnd) segments for each acknowledged segment, at most by the acknowledged segments: 1 / (0.5
+    /// x 8) = 0.25 upwards, and 1 / (0.5 x 16) = 0.125 downwards.
+    #[test]
+    fn steps_depend_on_velocity_and_window() {
+        let moved = |standing, cwnd: f64, velocity, is_up, segments| {
+            let mut copa = queued(standing, cwnd);
+            (copa.velocity, copa.round.is_up, copa.round.steady) = (velocity, is_up, 5);
+            copa.move_window(segments);
+            (copa.cwnd - cwnd, copa.velocity, copa.round.steady)
+        };
+        assert_eq!(moved(0.625, 8.0, 1.0, true, 1.0), (0.25, 1.0, 5));
+        assert_eq!(moved(0.625, 16.0, 1.0, false, 1.0), (-0.125, 1.0, 5));
+        assert_eq!(moved(0.625, 8.0, 2.0, true, 2.0), (1.0, 2.0, 5));
+        assert_eq!(moved(0.625, 8.0, 32.0, true, 2.0), (2.0, 32.0, 5));
+        assert_eq!(moved(0.625, 8.0, 32.0, false, 1.0), (0.25, 1.0, 0), "a turn resets the velocity");
+        assert_eq!(moved(0.625, 16.0, 32.0, true, 1.0), (-0.125, 1.0, 0));
+        let least = 2.1 + moved(20.0, 2.1, 1.0, false, 1.0).0;
+        assert!((least - 2.0).abs() < 1e-9, "at least two segments: {least}");
+    }
+
+    /// Slow start adds the acknowledged segments while the rate is below the target.
+    #[test]
+    fn slow_start_ends_at_the_target() {
+        let mut copa = queued(0.625, 8.0);
+        copa.is_slow_start = true;
+        assert_eq!(copa.ssthresh(), u64::MAX >> 2);
+        copa.move_window(3.0);
+        assert_eq!((copa.cwnd, copa.is_slow_start), (11.0, true));
+        copa.round.is_up = true;
+        copa.move_window(1.0);
+        assert_eq!((copa.is_slow_start, copa.round.cwnd), (false, 11.0));
+        assert!((copa.cwnd - (11.0 - 1.0 / 5.5)).abs() < 1e-12 && copa.ssthresh() == copa.window());
+    }
+
+    /// The velocity doubles from the third round in the same direction on, up to δ cwnd^2, and returns to 1 with a turn.
+    #[test]
+    fn the_velocity_doubles_in_one_direction() {
+        let mut copa = queued(0.625, 10.0);
+        copa.round = Round { until: 0, cwnd: 10.0, is_up: true, steady: 0 };
+        let mut after = |cwnd| {
+            copa.cwnd = cwnd;
+            copa.end_round(77);
+            (copa.velocity, copa.round.steady)
+        };
+        let up = [10.0, 11.0, 12.0, 13.0, 14.0].map(&mut after);
+        assert_eq!(up, [(1.0, 1), (1.0, 2), (2.0, 3), (4.0, 4), (8.0, 5)]);
+        assert_eq!([13.0, 12.0, 11.0, 10.0].map(&mut after), [(1.0, 0), (1.0, 1), (1.0, 2), (2.0, 3)]);
+        assert_eq!((copa.round.until, copa.round.cwnd, copa.round.is_up), (77, 10.0, false));
+        (copa.velocity, copa.cwnd, copa.mode.competes, copa.mode.full_rounds) = (30.0, 8.0, None, 0);
+        copa.end_round(78);
+        assert_eq!(copa.velocity, 32.0, "0.5 x 8 x 8");
+        copa.cwnd = 1.0;
+        copa.end_round(79);
+        assert_eq!(copa.velocity, 1.0);
+    }
+
+    /// Five rounds without a nearly empty queue make the flow compete, with 1/δ of 2 at first and one more in each
+    /// further round without a loss. A loss halves 1/δ, to at least 2.
+    #[test]
+    fn a_full_queue_raises_the_inverse_of_delta() {
+        let mut copa = queued(0.625, 10.0);
+        let mut round = |is_nearly_empty| {
+            copa.mode.was_nearly_empty = is_nearly_empty;
+            copa.switch_mode();
+            copa.mode.competes
+        };
+        assert_eq!([true, false, false, false, false].map(&mut round), [None; 5]);
+        assert_eq!([round(false), round(false), round(false)], [Some(2.0), Some(3.0), Some(4.0)]);
+        copa.mode.competes = Some(7.0);
+        copa.on_loss(&LossEvent::default());
+        assert_eq!((copa.mode.competes, copa.delta()), (Some(3.5), 1.0 / 3.5));
+        copa.switch_mode();
+        assert_eq!(copa.mode.competes, Some(3.5));
+        copa.switch_mode();
+        assert_eq!(copa.mode.competes, Some(4.5));
+        copa.mode.competes = Some(3.0);
+        copa.on_mark(&LossEvent::default());
+        assert_eq!(copa.mode.competes, Some(2.0));
+        copa.mode.was_nearly_empty = true;
+        copa.switch_mode();
+        assert_eq!((copa.mode.competes, copa.mode.full_rounds, copa.delta()), (None, 0, 0.5));
+        copa.mode.full_rounds = 9;
+        copa.is_slow_start = true;
+        copa.switch_mode();
+        assert_eq!(copa.mode.competes, None);
+    }
+
+    /// A queue is nearly empty below a tenth of RTTmax - RTTmin. RTTmax covers four rounds.
+    #[test]
+    fn a_nearly_empty_queue() {
+        let is_nearly_empty = |standing| {
+            let mut copa = queued(1.5, 10.0);
+            copa.mode.was_nearly_empty = false;
+            copa.measure(Time::ZERO + Duration::from_millis(700), Duration::from_secs_f64(standing));
+            copa.mode.was_nearly_empty
+        };
+        assert_eq!([0.59, 0.61].map(is_nearly_empty), [true, false]);
+        let mut copa = queued(1.5, 10.0);
+        (0..3).for_each(|_| copa.switch_mode());
+        assert_eq!(copa.mode.largest[0], Duration::from_millis(1500));
+        copa.switch_mode();
+        assert_eq!(copa.mode.largest, [Duration::ZERO; 4]);
+    }
+
+    /// Timeouts, restarts from idle and other segment sizes change cwnd.
+    #[test]
+    fn other_events_set_the_window() {
+        let mut copa = queued(0.625, 10.0);
+        copa.on_segment(500);
+        assert_eq!((copa.cwnd, copa.window()), (20.0, 10_000));
+        copa.on_idle(4000);
+        assert_eq!(copa.cwnd, 8.0);
+        copa.on_idle(100);
+        assert_eq!(copa.cwnd, 1.0);
+        (copa.velocity, copa.round.steady) = (8.0, 4);
+        copa.on_restart(&LossEvent { still_in_flight: 3000, ..LossEvent::default() });
+        assert_eq!((copa.cwnd, copa.velocity, copa.round.steady, copa.is_slow_start), (7.0, 1.0, 0, true));
+        let level = |window| super::super::Level { window, ssthresh: 1 };
+        copa.on_recovered(0, Recovered::Revised { from: level(1), to: level(9000) });
+        assert_eq!(copa.cwnd, 18.0);
+        copa.on_recovered(0, Recovered::Revised { from: level(1), to: level(100) });
+        assert_eq!(copa.cwnd, 18.0);
+        copa.on_recovered(0, Recovered::Kept);
+        copa.leave_slow_start();
+        assert_eq!((copa.cwnd, copa.is_slow_start), (18.0, false));
+    }
+
+    /// After a timeout, cwnd grows by the delivered data. An unused window does not grow below the target rate.
+    #[test]
+    fn restarts_and_unused_windows() {
+        let mut counting = (crate::sender::ack_counting::DEFAULT.build)(&Values::new());
+        let mut after = |phase, held, delivered| {
+            let mut copa = queued(0.625, 8.0);
+            (copa.round.until, copa.round.is_up) = (u64::MAX, true);
+            copa.on_ack(&AckEvent { phase, held, delivered, ..AckEvent::default() }, &mut *counting);
+            copa.cwnd
+        };
+        assert_eq!(after(LossPhase::Restart, false, 2000), 10.0);
+        assert_eq!(after(LossPhase::Restart, true, 2000), 10.0);
+        assert_eq!([after(LossPhase::Open, true, 1000), after(LossPhase::Open, false, 1000)], [8.0, 8.25]);
+        assert_eq!(after(LossPhase::Recovery, false, 1000), 8.25);
+        assert_eq!(after(LossPhase::Open, false, 0), 8.0);
+    }
 }

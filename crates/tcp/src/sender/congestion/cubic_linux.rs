@@ -257,3 +257,190 @@ impl CongestionControl for CubicLinux {
 }
 
 impl RateHooks for CubicLinux {}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::{MSS, Rounds};
+    use super::*;
+
+    /// C = 0.4 and β = 0.7, without the Reno-friendly region unless `reno_pace` is set.
+    fn cubic(window: u64) -> CubicLinux {
+        CubicLinux {
+            window: Reno::plain(&Rounds::start(window, 2)),
+            mss: MSS,
+            c: 0.4,
+            beta: 0.7,
+            fast_convergence: true,
+            reno_pace: None,
+            plateau: 0.0,
+            shortest: None,
+            epoch: None,
+            collected: 0.0,
+            last_ack: Time::ZERO,
+            was_idle: false,
+        }
+    }
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    /// The target is C t^3 above the plateau, at a time one RTT ahead. At a plateau of 100 segments and t = 2 s, the
+    /// target is 103.2 segments, so that one segment of growth costs 100 / 3.2 = 31.25 segments, rounded down.
+    #[test]
+    fn the_cost_follows_the_cubic_function() {
+        let cost = |plateau, ahead: u64, window| {
+            let shortest = Some(Duration::from_millis(ahead));
+            let mut cubic = CubicLinux { plateau, shortest, ..cubic(window) };
+            cubic.cost(at(500), 1.0)
+        };
+        assert_eq!(cost(100.0, 2000, 100), 31.0);
+        assert_eq!(cost(100.0, 0, 100), 10_000.0, "no growth at the plateau");
+        assert_eq!(cost(0.0, 0, 100), 20.0, "the plateau is unknown");
+        assert_eq!(cost(0.0, 9000, 100), 2.0, "at most one segment for two");
+        // 30 segments below the plateau of 100, K is cbrt(30 / 0.4) = 4.217 s. After 1 s the target is 100 - 0.4 x
+        // 3.217^3 = 86.68 segments, so that a segment costs 70 / 16.68 = 4.2 segments.
+        assert_eq!(cost(100.0, 1000, 70), 4.0);
+        assert_eq!(cost(50.0, 2000, 100), 31.0, "a window above the plateau is the new origin");
+    }
+
+    /// The cost applies for 31.25 ms, unless cwnd changes.
+    #[test]
+    fn the_cost_is_cached() {
+        let mut cubic = CubicLinux { plateau: 100.0, ..cubic(100) };
+        let mut cost = |micros, cwnd| {
+            cubic.window.set_cwnd(cwnd);
+            cubic.cost(Time::ZERO + Duration::from_micros(micros), 1.0)
+        };
+        assert_eq!(cost(0, 1e5), 10_000.0);
+        assert_eq!(cost(31_250, 1e5), 10_000.0);
+        // At 31.251 ms, the target is 1.2e-5 segments above the plateau, which costs more than 100 windows.
+        assert!(cost(31_251, 1e5) > 1e6);
+        assert!(cost(31_252, 99_000.0) < 100.0, "cwnd has changed");
+    }
+
+    /// Reno's estimate grows by one segment for each 1.875 windows of credit beyond the first. 800 segments of credit at
+    /// a cwnd of 100 (187 segments per step) are ceil(800 / 187) - 1 = 4 segments, so that a segment costs 100 / 4.
+    #[test]
+    fn the_estimate_of_reno_bounds_the_cost() {
+        let after = |credit| {
+            let mut cubic = CubicLinux { plateau: 100.0, reno_pace: Some(1.875), ..cubic(100) };
+            let cost = cubic.cost(at(0), credit);
+            let epoch = cubic.epoch.expect("an epoch");
+            (cost, epoch.reno, epoch.credit)
+        };
+        assert_eq!(after(800.0), (25.0, 104.0, 52.0));
+        assert_eq!([after(187.0), after(188.0)], [(10_000.0, 100.0, 187.0), (100.0, 101.0, 1.0)]);
+        let values = super::super::cubic::MECHANISM.info.defaults();
+        let pace = CubicLinux::new(&values, &Rounds::start(10, 2)).reno_pace;
+        assert_eq!(pace, Some(15.0 / 8.0), "8 x 1.7 / 0.9 = 15.1 eighths");
+    }
+
+    /// Fast convergence applies only below the plateau: `cwnd < last_max_cwnd` in `cubictcp_recalc_ssthresh`.
+    #[test]
+    fn fast_convergence_lowers_the_plateau() {
+        let plateau = |window, plateau, fast_convergence| {
+            let mut cubic = CubicLinux { plateau, fast_convergence, ..cubic(window) };
+            assert_eq!(cubic.lower_ssthresh(), (window * 7 / 10) as f64);
+            (cubic.plateau, cubic.ssthresh())
+        };
+        assert_eq!([plateau(100, 100.0, true), plateau(100, 99.0, true)], [(100.0, 70_000); 2]);
+        assert_eq!(
+            [plateau(100, 101.0, true), plateau(100, 101.0, false)],
+            [(85.0, 70_000), (100.0, 70_000)]
+        );
+    }
+
+    /// RTT samples in the first second of an epoch do not count.
+    #[test]
+    fn round_trips_settle_for_a_second() {
+        let mut cubic = cubic(100);
+        let mut note = |now, rtt| {
+            cubic.note_rtt(&AckEvent {
+                now: at(now),
+                rtt: Some(Duration::from_millis(rtt)),
+                ..AckEvent::default()
+            });
+            cubic.shortest.map(|shortest| shortest.as_millis())
+        };
+        assert_eq!([note(0, 50), note(1, 60), note(2, 40)], [Some(50.0), Some(50.0), Some(40.0)]);
+        cubic.cost(at(100), 1.0);
+        let mut note = |now, rtt| {
+            cubic.note_rtt(&AckEvent {
+                now: at(now),
+                rtt: Some(Duration::from_millis(rtt)),
+                ..AckEvent::default()
+            });
+            cubic.shortest.map(|shortest| shortest.as_millis())
+        };
+        assert_eq!([note(1099, 30), note(1100, 35)], [Some(40.0), Some(35.0)]);
+    }
+
+    /// At a cost of 10,000, credit only collects. After a timeout, plateau, epoch, RTT and credit are discarded. Idle time
+    /// does not count as time of the epoch.
+    #[test]
+    fn events_reset_the_epoch() {
+        let mut counting = (crate::sender::ack_counting::DEFAULT.build)(&Values::new());
+        let mut cubic = CubicLinux { plateau: 100.0, ..cubic(100) };
+        let ack = AckEvent {
+            now: at(100),
+            acked: MSS,
+            segments: 1,
+            delivered: MSS,
+            rtt: Some(Duration::from_millis(10)),
+            ..AckEvent::default()
+        };
+        cubic.on_ack(&ack, &mut *counting);
+        assert_eq!((cubic.collected, cubic.window()), (1.0, 100 * MSS));
+        for ack in [AckEvent { held: true, ..ack }, AckEvent { phase: LossPhase::Recovery, ..ack }] {
+            cubic.on_ack(&ack, &mut *counting);
+        }
+        assert_eq!(cubic.collected, 1.0);
+        let began = |cubic: &CubicLinux| cubic.epoch.as_ref().map(|epoch| epoch.began);
+        assert_eq!(began(&cubic), Some(at(100)));
+        cubic.on_idle(100 * MSS);
+        cubic.on_ack(&AckEvent { now: at(1110), ..ack }, &mut *counting);
+        assert_eq!(began(&cubic), Some(at(1100)), "idle for 1010 ms, less the RTT");
+        cubic.on_ack(&AckEvent { now: at(1200), ..ack }, &mut *counting);
+        assert_eq!(began(&cubic), Some(at(1100)));
+        cubic.on_segment(500);
+        assert_eq!((cubic.plateau, cubic.mss, cubic.epoch.is_none()), (200.0, 500, true));
+        cubic.on_timeout(&LossEvent { still_in_flight: 3000, ..LossEvent::default() }, true);
+        assert_eq!((cubic.plateau, cubic.shortest, cubic.collected), (0.0, None, 0.0));
+        let ssthresh = cubic.ssthresh();
+        cubic.on_timeout(&LossEvent::default(), false);
+        assert_eq!(cubic.ssthresh(), ssthresh, "a repeated timeout keeps ssthresh");
+    }
+
+    /// At a cost of 10, ten segments of credit add one segment. Credit from a higher cost adds at most one segment.
+    #[test]
+    fn credit_becomes_growth() {
+        let mut counting = (crate::sender::ack_counting::DEFAULT.build)(&Values::new());
+        let mut grown = |collected, segments: u64| {
+            let began = at(100);
+            let epoch = Epoch {
+                began,
+                rise: 0.0,
+                origin: 100.0,
+                credit: 0.0,
+                reno: 100.0,
+                cost: 10.0,
+                computed_at: began,
+                at_cwnd: 100.0,
+            };
+            let mut cubic = CubicLinux { plateau: 100.0, collected, epoch: Some(epoch), ..cubic(100) };
+            let acked = segments * MSS;
+            let ack = AckEvent {
+                now: began,
+                acked,
+                segments: segments as u32,
+                delivered: acked,
+                ..AckEvent::default()
+            };
+            cubic.on_ack(&ack, &mut *counting);
+            (cubic.window() / MSS, cubic.collected)
+        };
+        assert_eq!([grown(0.0, 1), grown(8.0, 1), grown(9.0, 1)], [(100, 1.0), (100, 9.0), (101, 0.0)]);
+        assert_eq!([grown(10.0, 1), grown(35.0, 1)], [(101, 1.0), (101, 1.0)]);
+    }
+}

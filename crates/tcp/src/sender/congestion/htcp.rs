@@ -174,4 +174,91 @@ mod tests {
             assert!((kept - share).abs() < 0.03, "{largest}: {kept}");
         }
     }
+
+    const FIELDS: HTcp = HTcp {
+        scales: false,
+        switches: false,
+        smallest: None,
+        largest: Duration::ZERO,
+        since: Time::ZERO,
+        srtt: None,
+        throughput: 0.0,
+        keeps: 0.5,
+    };
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    /// H-TCP's draft: α = 2 (1 - β) f with f = 1 + 10 (Δ - 1) + ((Δ - 1) / 2)^2 after the first second. RTT scaling
+    /// multiplies f by RTTmin / 100 ms, between 0.1 and 2, and f is at least 1.
+    #[test]
+    fn growth_by_beta_and_round_trip() {
+        let at = |millis| Time::ZERO + ms(millis);
+        let close =
+            |value: f64, expected: f64| assert!((value - expected).abs() < 1e-9, "{value} {expected}");
+        let htcp = FIELDS;
+        for (millis, expected) in [(0, 1.0), (1000, 1.0), (2000, 11.25), (3000, 22.0), (5000, 45.0)] {
+            close(htcp.segments(at(millis)), expected);
+        }
+        close(HTcp { keeps: 0.8, ..FIELDS }.segments(at(3000)), 8.8);
+        close(HTcp { since: at(1000), ..FIELDS }.segments(at(4000)), 22.0);
+        for (rtt, expected) in [(50, 11.0), (100, 22.0), (150, 33.0), (400, 44.0), (5, 2.2)] {
+            close(HTcp { scales: true, smallest: Some(ms(rtt)), ..FIELDS }.segments(at(3000)), expected);
+            close(HTcp { smallest: Some(ms(rtt)), ..FIELDS }.segments(at(3000)), 22.0);
+        }
+        close(HTcp { scales: true, smallest: Some(ms(50)), ..FIELDS }.segments(at(500)), 1.0);
+    }
+
+    /// RTTmin is the smallest sample. RTTmax follows larger samples by at most 20 ms each, and only outside of recovery.
+    #[test]
+    fn the_range_of_round_trips_is_measured() {
+        let mut htcp = FIELDS;
+        let mut measure = |rtt, phase| {
+            htcp.measure(&AckEvent { rtt: Some(ms(rtt)), srtt: Some(ms(77)), phase, ..AckEvent::default() });
+            (htcp.smallest, htcp.largest)
+        };
+        assert_eq!(measure(100, LossPhase::Recovery), (Some(ms(100)), Duration::ZERO));
+        assert_eq!(measure(100, LossPhase::Open), (Some(ms(100)), ms(100)));
+        assert_eq!(measure(120, LossPhase::Open), (Some(ms(100)), ms(120)));
+        assert_eq!(measure(141, LossPhase::Open), (Some(ms(100)), ms(120)));
+        assert_eq!(measure(130, LossPhase::Recovery), (Some(ms(100)), ms(120)));
+        assert_eq!(measure(90, LossPhase::Open), (Some(ms(90)), ms(120)));
+        htcp.measure(&AckEvent::default());
+        assert_eq!((htcp.srtt, htcp.smallest), (None, Some(ms(90))));
+    }
+
+    /// β is RTTmin / RTTmax between 0.5 and 0.8. β is 0.5 before the first throughput, up to an RTTmin of 10 ms, and with
+    /// the switch if the throughput changes by more than 20 %. The flight of 100 segments in 0.1 s is 1 MB/s. RTTmax
+    /// fades by 5 % of the range.
+    #[test]
+    fn beta_by_range_and_throughput() {
+        let beta = |smallest, largest, throughput, switches| {
+            let (srtt, smallest) = (Some(ms(100)), Some(ms(smallest)));
+            let mut htcp = HTcp { smallest, largest: ms(largest), throughput, switches, srtt, ..FIELDS };
+            let reno = Reno::plain(&Rounds::start(200, 2));
+            let now = Time::ZERO + ms(7000);
+            let share = htcp.update(&reno, &LossEvent { now, flight: 100_000, ..LossEvent::default() });
+            assert!((htcp.throughput - 1e6).abs() < 1e-3);
+            assert_eq!((htcp.since, htcp.keeps), (now, share));
+            // Rounded to millionths, because the RTTs have no exact binary fractions.
+            ((share * 1e6).round() / 1e6, htcp.largest)
+        };
+        assert_eq!(beta(150, 200, 1e6, true), (0.75, Duration::from_micros(197_500)));
+        assert_eq!([beta(100, 110, 1e6, true).0, beta(100, 300, 1e6, true).0], [0.8, 0.5]);
+        assert_eq!(beta(150, 200, 0.0, true).0, 0.5);
+        assert_eq!([beta(10, 13, 1e6, true).0, beta(12, 16, 1e6, true).0], [0.5, 0.75]);
+        assert_eq!([beta(150, 200, 1.3e6, true).0, beta(150, 200, 0.7e6, true).0], [0.5, 0.5]);
+        assert_eq!([beta(150, 200, 1.2e6, true).0, beta(150, 200, 0.9e6, true).0], [0.75, 0.75]);
+        assert_eq!([beta(150, 200, 1.3e6, false).0, beta(150, 200, 0.0, false).0], [0.75, 0.5]);
+        assert_eq!(beta(150, 150, 1e6, true), (0.8, ms(150)));
+        // The window limits the throughput: 50 segments in 0.1 s.
+        let mut htcp = HTcp { srtt: Some(ms(100)), ..FIELDS };
+        htcp.update(
+            &Reno::plain(&Rounds::start(50, 2)),
+            &LossEvent { flight: 100_000, ..LossEvent::default() },
+        );
+        assert!((htcp.throughput - 5e5).abs() < 1e-3);
+        assert_eq!(htcp.keeps, 0.5);
+    }
 }

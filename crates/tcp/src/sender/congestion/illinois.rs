@@ -213,4 +213,72 @@ mod tests {
         assert!((grown - 11.0).abs() < 0.1);
         assert!((path.lose() / grown - 0.5).abs() < 0.01);
     }
+
+    fn illinois() -> Illinois {
+        Illinois {
+            alpha_max: 10.0,
+            alpha_min: 0.3,
+            threshold: 15.0,
+            mss: 1000.0,
+            base: Duration::from_millis(500),
+            largest: Duration::from_millis(1500),
+            sum: 0.0,
+            count: 0,
+            until: 0,
+            alpha: 10.0,
+            beta: 0.5,
+            was_above: false,
+            low_rounds: 0,
+        }
+    }
+
+    fn close(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-9, "{value} {expected}");
+    }
+
+    /// α falls from 10 at dm / 100 to 0.3 at the largest delay dm: κ1 / (κ2 + da) (Liu, Başar and Srikant 2008, Eq. 5).
+    /// At dm = 100 and da = 34, α is 99 x 10 / (99 + 33 x 9.7 / 0.3) = 990 / 1166.
+    #[test]
+    fn alpha_falls_with_the_delay() {
+        close(illinois().alpha(100.0, 100.0), 0.3);
+        close(illinois().alpha(34.0, 100.0), 990.0 / 1166.0);
+        close(illinois().alpha(1.0, 100.0), 10.0);
+        assert!(illinois().alpha(1.001, 100.0) < 10.0);
+    }
+
+    /// After a delay above dm / 100, α stays until five round trips had low delays.
+    #[test]
+    fn alpha_returns_after_five_low_rounds() {
+        let mut one = Illinois { alpha: 4.0, was_above: true, low_rounds: 3, ..illinois() };
+        assert!(one.alpha(50.0, 100.0) < 1.0);
+        let low: Vec<f64> = (0..6).map(|_| one.alpha(0.5, 100.0)).collect();
+        assert_eq!(low, [4.0, 4.0, 4.0, 4.0, 10.0, 10.0]);
+    }
+
+    /// β is 1/8 up to a tenth of dm, and 1/2 from 0.8 dm on.
+    #[test]
+    fn beta_rises_with_the_delay() {
+        let values = [0.0, 10.0, 45.0, 80.0, 100.0].map(|average| beta(average, 100.0));
+        values
+            .iter()
+            .zip([0.125, 0.125, 0.3125, 0.5, 0.5])
+            .for_each(|(value, expected)| close(*value, expected));
+        close(Illinois { beta: 0.3125, ..illinois() }.share(), 0.6875);
+    }
+
+    /// Below 15 segments, the control is Reno. From 15 segments on, α and β follow from the mean RTT: here 0.95 s, so
+    /// that da is 0.45 s and dm is 1 s. Without samples, α and β stay.
+    #[test]
+    fn small_windows_are_renos() {
+        let update = |window, count| {
+            let mut one = Illinois { sum: 1.9, count, alpha: 7.0, beta: 0.2, ..illinois() };
+            one.update(&Reno::plain(&Rounds::start(window, 2)));
+            assert_eq!((one.sum, one.count), (0.0, 0));
+            (one.alpha, one.beta)
+        };
+        assert_eq!([update(14, 2), update(15, 0)], [(1.0, 0.5), (7.0, 0.2)]);
+        let (alpha, beta) = update(15, 2);
+        close(alpha, 9.9 / (0.99 + 0.44 * 9.7 / 0.3));
+        close(beta, 0.3125);
+    }
 }

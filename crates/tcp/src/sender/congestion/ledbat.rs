@@ -156,6 +156,7 @@ impl Variant for Ledbat {
 
 #[cfg(test)]
 mod tests {
+    use super::super::CongestionControl;
     use super::super::rounds::Rounds;
     use super::*;
 
@@ -216,5 +217,41 @@ mod tests {
         assert_eq!(delays.base(), Some(Duration::from_millis(50)));
         delays.record(at(1_000_000), Duration::from_millis(70));
         assert_eq!(delays.base(), Some(Duration::from_millis(70)));
+    }
+
+    /// The base delay is the smallest sample of ten minutes (RFC 6817 §2.4.2). The current delay is the smallest of four
+    /// samples.
+    #[test]
+    fn delays_have_their_histories() {
+        let ms = Duration::from_millis;
+        let at = |minutes: u64| Time::ZERO + Duration::from_secs(60 * minutes);
+        let mut delays = Delays::new();
+        assert_eq!((delays.base(), delays.queueing()), (None, None));
+        delays.record(at(1), ms(100));
+        delays.record(at(5), ms(150));
+        delays.record(at(10), ms(180));
+        assert_eq!(delays.base(), Some(ms(100)));
+        assert_eq!(delays.queueing(), Some(0.0));
+        delays.record(at(11), ms(170));
+        assert_eq!(delays.base(), Some(ms(150)));
+        delays.record(at(11), ms(175));
+        assert_eq!(delays.queueing(), Some(0.0), "150 ms is one of the last four samples");
+        delays.record(at(11), ms(190));
+        assert!((delays.queueing().expect("samples") - 0.020).abs() < 1e-9);
+        delays.record(at(11), ms(160));
+        assert!((delays.queueing().expect("samples") - 0.010).abs() < 1e-9);
+        delays.record(at(100), ms(300));
+        assert_eq!(delays.base(), Some(ms(300)));
+    }
+
+    /// A loss halves cwnd, and ssthresh is the halved cwnd.
+    #[test]
+    fn a_loss_halves_the_window() {
+        let mut reno = Reno::plain(&Rounds::start(100, 2));
+        halve_cwnd(&mut reno);
+        assert_eq!((reno.exact_cwnd(), reno.ssthresh()), (50_000.0, 50_000));
+        let mut reno = Reno::plain(&Rounds::start(3, 2));
+        halve_cwnd(&mut reno);
+        assert_eq!(reno.exact_cwnd(), 2000.0);
     }
 }

@@ -157,4 +157,27 @@ mod tests {
         assert_eq!(after(2, 1000, &[100, 100, 100, 100, 100]), [4.0, 4.0, 8.0, 8.0, 16.0]);
         assert_eq!(after(16, 1000, &[100, 110, 110, 100, 100, 100]), [32.0, 32.0, 32.0, 33.0, 34.0, 35.0]);
     }
+
+    /// Brakmo and Peterson 1995: cwnd falls by a segment above beta queued segments, and grows by a segment below alpha.
+    /// At twice the base RTT, half of the window is queued.
+    #[test]
+    fn the_window_follows_the_queued_segments() {
+        let decide = |window: u64, ssthresh, is_held, [alpha, beta, gamma]: [f64; 3]| {
+            let random = Stream::named(1, "sender");
+            let start = Start { window: window * 1000, ssthresh, mss: 1000, selective: true, random };
+            let mut reno = Reno::plain(&start);
+            let (base, least) = (Duration::from_millis(500), Duration::from_secs(1));
+            let mut vegas = Vegas { alpha, beta, gamma, mss: 1000, base, least, until: 0, doubles: false };
+            vegas.decide(&mut reno, is_held);
+            (reno.exact_cwnd(), reno.in_slow_start(), vegas.doubles)
+        };
+        let usual = [2.0, 4.0, 1.0];
+        let windows = [3, 4, 8, 9].map(|window| decide(window, 1000, false, usual).0);
+        assert_eq!(windows, [4000.0, 4000.0, 8000.0, 8000.0]);
+        assert_eq!(decide(3, 1000, true, usual).0, 3000.0, "an unused window does not grow");
+        assert_eq!([2, 3].map(|window| decide(window, 1000, false, [0.0, 0.5, 1.0]).0), [2000.0, 2000.0]);
+        // Slow start doubles in every other round, and ends above gamma queued segments.
+        assert_eq!(decide(2, 1 << 30, false, usual), (2000.0, true, true));
+        assert!(!decide(3, 1 << 30, false, usual).1);
+    }
 }

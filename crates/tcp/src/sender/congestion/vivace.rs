@@ -626,4 +626,299 @@ mod tests {
         }
         assert!((slope.slope() - 0.01).abs() < 1e-12);
     }
+
+    const WEIGHTS: Weights = Weights { latency: 900.0, loss: 11.35, tolerance: 0.01 };
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    /// A control with a first window of 10 segments on a path of 50 ms. The first rate is 10 segments per RTT: 80 kbit /
+    /// 50 ms = 1.6 Mbit/s.
+    fn opened() -> Vivace {
+        let mut vivace = Vivace::new(WEIGHTS, Rounds::start(10, 1 << 20));
+        vivace.on_open(Some(Duration::from_millis(50)));
+        vivace
+    }
+
+    /// Sends one segment that begins at `start`.
+    fn send(vivace: &mut Vivace, now: u64, start: u64, limited: bool) {
+        let (bytes, nxt) = (MSS, start + MSS);
+        vivace.on_sent(&SentEvent { now: at(now), una: 1, nxt, start, bytes, in_flight: MSS, limited });
+    }
+
+    fn acknowledge(vivace: &mut Vivace, now: u64, una: u64, rtt: u64) {
+        let rtt = Some(Duration::from_millis(rtt));
+        let mut counting = (crate::sender::ack_counting::DEFAULT.build)(&lasthop_base::Values::new());
+        let ack = AckEvent { now: at(now), una, rtt, srtt: rtt, delivered: MSS, ..AckEvent::default() };
+        vivace.on_ack(&ack, &mut *counting);
+    }
+
+    fn purposes(vivace: &Vivace) -> Vec<(u64, Purpose)> {
+        vivace.intervals.iter().map(|it| (it.number, it.purpose)).collect()
+    }
+
+    /// u = x^0.9 - 900 x dRTT/dt - 11.35 x L. At 10 Mbit/s, the terms are 7.943, 900 x 10 x 0.02 = 180 and 11.35 x 10 x
+    /// 0.1 = 11.35. Slopes below 0.01 count as 0.
+    #[test]
+    fn the_utility_has_three_terms() {
+        let close =
+            |value: f64, expected: f64| assert!((value - expected).abs() < 1e-3, "{value} {expected}");
+        close(WEIGHTS.utility(10.0, 0.0, 0.0), 7.943);
+        close(WEIGHTS.utility(10.0, 0.02, 0.0), 7.943 - 180.0);
+        close(WEIGHTS.utility(10.0, -0.02, 0.0), 7.943 + 180.0);
+        close(WEIGHTS.utility(10.0, 0.0, 0.1), 7.943 - 11.35);
+        close(WEIGHTS.utility(10.0, 0.009, 0.0), 7.943);
+        close(WEIGHTS.utility(10.0, -0.009, 0.0), 7.943);
+        close(WEIGHTS.utility(10.0, 0.01, 0.0), 7.943 - 90.0);
+    }
+
+    /// The amplifier grows by 1 up to 3 changes, by 2 up to 6, by 4 up to 9, and then by 9.
+    #[test]
+    fn the_amplifier_grows_faster_and_faster() {
+        let amplifiers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map(Step::amplifier);
+        assert_eq!(amplifiers, [1.0, 2.0, 3.0, 5.0, 7.0, 9.0, 13.0, 17.0, 21.0, 30.0, 39.0, 48.0]);
+    }
+
+    /// At 10 Mbit/s, the bounds are 0.5, 1.5 and 2.5 Mbit/s. Small changes shrink the bound to the smallest bound that
+    /// does not limit them.
+    #[test]
+    fn small_changes_shrink_the_bound() {
+        let mut step = Step::default();
+        let mut change = |gradient: f64| {
+            let change = step.change(gradient, 10.0);
+            (change, step.growths, step.same)
+        };
+        let close = |(change, growths, same): (f64, u32, u32), expected: (f64, u32, u32)| {
+            assert!(
+                (change - expected.0).abs() < 1e-9 && (growths, same) == (expected.1, expected.2),
+                "{change}"
+            );
+        };
+        close(change(9.0), (0.5, 1, 1));
+        close(change(9.0), (1.5, 2, 2));
+        close(change(0.3), (0.9, 1, 3));
+        close(change(0.02), (0.1, 0, 4));
+        close(change(-9.0), (-0.5, 1, 1));
+        close(change(-9.0), (-1.5, 2, 2));
+        close(change(-0.01), (-0.03, 0, 3));
+        close(change(0.0), (0.0, 0, 4));
+        close(change(0.2), (0.2, 0, 1));
+    }
+
+    /// Without a spread of sending times, there is no slope. RTTs of 50, 50 and 80 ms at 0, 10 and 20 ms have the slope
+    /// 1.5.
+    #[test]
+    fn slopes_need_a_spread() {
+        let slope = |points: &[(f64, f64)]| {
+            let mut regression = Regression::default();
+            points.iter().for_each(|(time, rtt)| regression.add(*time, *rtt));
+            regression.slope()
+        };
+        assert_eq!((slope(&[]), slope(&[(0.1, 0.05)]), slope(&[(0.1, 0.05), (0.1, 0.07)])), (0.0, 0.0, 0.0));
+        assert!((slope(&[(0.0, 0.05), (0.01, 0.05), (0.02, 0.08)]) - 1.5).abs() < 1e-9);
+        assert!((slope(&[(1.0, 0.08), (1.01, 0.05), (1.02, 0.05)]) + 1.5).abs() < 1e-6);
+    }
+
+    /// The first transmission begins the first interval. The interval ends with the first segment after an RTT (50 ms)
+    /// and after ten segments. The rate then waits for the results.
+    #[test]
+    fn an_interval_lasts_an_rtt_and_ten_segments() {
+        let mut vivace = opened();
+        assert_eq!((vivace.pacing_rate(), vivace.window()), (None, 10 * MSS));
+        for number in 0..9 {
+            send(&mut vivace, 100 + number, 1 + number * MSS, false);
+        }
+        assert!(vivace.pacing_rate().expect("a rate").bps().abs_diff(1_600_000) <= 1);
+        assert_eq!(purposes(&vivace), [(1, Purpose::Starting)]);
+        let interval = &vivace.intervals[0];
+        assert_eq!((interval.began, interval.sent, interval.until), (at(100), 9 * MSS, 1 + 9 * MSS));
+        send(&mut vivace, 149, 1 + 9 * MSS, false);
+        assert_eq!(vivace.intervals.len(), 1, "the RTT has not passed");
+        send(&mut vivace, 150, 1 + 10 * MSS, false);
+        assert_eq!(purposes(&vivace), [(1, Purpose::Starting), (2, Purpose::Waiting)]);
+        assert_eq!((vivace.intervals[0].ended, vivace.intervals[1].ended), (Some(at(150)), None));
+        let mut slow = opened();
+        (0..9).for_each(|number| send(&mut slow, 100 + 50 * number, 1 + number * MSS, false));
+        assert_eq!(slow.intervals.len(), 1, "nine segments are too few");
+        send(&mut slow, 550, 1 + 9 * MSS, false);
+        assert_eq!(slow.intervals.len(), 2);
+    }
+
+    /// Starting: the rate doubles as long as the utility grows. Utilities are 1.6^0.9 = 1.53, and 3.2^0.9 = 2.85 at the
+    /// double rate. At 6.4 Mbit/s, half of the data is lost, so the utility falls, and the rate returns to 3.2 Mbit/s.
+    #[test]
+    fn the_rate_doubles_until_the_utility_falls() {
+        let mut vivace = opened();
+        let (mut now, mut start) = (100, 1);
+        let mut rates = Vec::new();
+        for loses in [false, false, true] {
+            rates.push(vivace.rate);
+            let first = start;
+            for _ in 0..11 {
+                send(&mut vivace, now, start, false);
+                (now, start) = (now + 5, start + MSS);
+            }
+            if loses {
+                for number in 0..5 {
+                    let range = Range { start: first + number * MSS, end: first + (number + 1) * MSS };
+                    let lost = LostSegment { range, in_flight: 1, lost: 1, delivered: 1, app_limited: false };
+                    vivace.on_lost(at(now), &lost);
+                }
+            }
+            acknowledge(&mut vivace, now, start, 50);
+        }
+        rates.push(vivace.rate);
+        assert_eq!(rates[0], 0.0);
+        for (rate, expected) in rates[1..].iter().zip([3.2, 6.4, 3.2]) {
+            assert!((rate - expected).abs() < 1e-9, "{rates:?}");
+        }
+        assert!(matches!(vivace.phase, Phase::Learning([None, None])));
+        assert!(matches!(vivace.intervals.back().map(|it| it.purpose), Some(Purpose::Trial { .. })));
+        assert_eq!(vivace.ssthresh(), vivace.window());
+    }
+
+    /// Learning: a trial has the rates 10 x 1.05 and 10 x 0.95 Mbit/s, in random order, and then waits. Without losses
+    /// and RTT growth, the gradient is (10.5^0.9 - 9.5^0.9) / (2 x 0.05 x 10) = 0.715, so the rate grows to the bound of
+    /// 10.5 Mbit/s.
+    #[test]
+    fn a_trial_has_two_rates() {
+        let mut vivace = opened();
+        (vivace.rate, vivace.phase) = (10.0, Phase::Learning([None; 2]));
+        vivace.begin_phase(at(100));
+        let (mut now, mut start) = (100, 1);
+        for _ in 0..22 {
+            send(&mut vivace, now, start, false);
+            (now, start) = (now + 5, start + MSS);
+        }
+        let kinds = purposes(&vivace);
+        let [(1, Purpose::Trial { is_higher }), (2, second), (3, Purpose::Waiting)] = kinds[..] else {
+            panic!("{kinds:?}")
+        };
+        assert_eq!(second, Purpose::Trial { is_higher: !is_higher });
+        let mut rates: Vec<f64> = vivace.intervals.iter().map(|it| it.rate).collect();
+        if is_higher {
+            rates.swap(0, 1);
+        }
+        let close =
+            |value: f64, expected: f64| assert!((value - expected).abs() < 1e-9, "{value} {expected}");
+        rates.iter().zip([9.5, 10.5, 10.0]).for_each(|(rate, expected)| close(*rate, expected));
+        acknowledge(&mut vivace, now, start, 50);
+        close(vivace.rate, 10.5);
+        assert_eq!((vivace.first, vivace.count), (4, 4));
+        // A gradient of -0.715 lowers the rate by 5 %, but not below two segments per SRTT: 0.32 Mbit/s.
+        vivace.learn(at(now), 7.5814, 8.2965);
+        close(vivace.rate, 10.5 * 0.95);
+        vivace.rate = 0.33;
+        vivace.learn(at(now), 0.0, 1e6);
+        close(vivace.rate, 0.32);
+    }
+
+    /// Results of an interval are known when its data is acknowledged, or 1.5 x 50 ms after its end.
+    #[test]
+    fn results_are_known_after_the_acknowledgement_or_a_while() {
+        let known = |now, una| {
+            let mut vivace = opened();
+            (0..11).for_each(|number| send(&mut vivace, 100 + 5 * number, 1 + number * MSS, false));
+            assert_eq!(vivace.intervals[0].ended, Some(at(150)));
+            vivace.evaluate(at(now), una);
+            vivace.rate > 3.0
+        };
+        assert_eq!([known(160, 11_000), known(160, 11_001)], [false, true]);
+        assert_eq!([known(224, 1), known(225, 1)], [false, true]);
+    }
+
+    /// Each RTT sample belongs to the interval in which its segment was sent: from the start of the interval until
+    /// before its end. Losses belong to the interval of the last transmission.
+    #[test]
+    fn samples_belong_to_intervals() {
+        let mut vivace = opened();
+        (0..11).for_each(|number| send(&mut vivace, 100 + 5 * number, 1 + number * MSS, false));
+        send(&mut vivace, 155, 1 + 11 * MSS, false);
+        for (now, rtt) in [(149, 50), (150, 50), (199, 50), (200, 50)] {
+            acknowledge(&mut vivace, now, 1, rtt);
+        }
+        // The segments were sent at 99, 100, 149 and 150 ms. The first was sent before the first interval.
+        assert_eq!([0, 1].map(|index| vivace.intervals[index].slope.count), [2.0, 1.0]);
+        let lose = |vivace: &mut Vivace, number: u64, bytes: u64| {
+            let range = Range { start: 1 + number * MSS, end: 1 + number * MSS + bytes };
+            let lost = LostSegment { range, in_flight: 1, lost: 1, delivered: 1, app_limited: false };
+            vivace.on_lost(at(200), &lost);
+        };
+        lose(&mut vivace, 3, MSS);
+        lose(&mut vivace, 3, 500);
+        lose(&mut vivace, 11, MSS);
+        lose(&mut vivace, 12, MSS);
+        assert_eq!([0, 1].map(|index| vivace.intervals[index].lost), [1500, 1000]);
+        send(&mut vivace, 160, 1 + 3 * MSS, false);
+        lose(&mut vivace, 3, MSS);
+        assert_eq!([0, 1].map(|index| vivace.intervals[index].lost), [1500, 2000]);
+        lose(&mut vivace, 3, 9000);
+        assert_eq!(vivace.intervals[1].lost, vivace.intervals[1].sent, "no more than the sent bytes");
+        acknowledge(&mut vivace, 205, 1 + 4 * MSS, 50);
+        assert_eq!(vivace.outstanding.len(), 8);
+    }
+
+    /// A timeout halves the rate, but not below two segments per SRTT. cwnd grows from the data in flight and one
+    /// segment by the delivered bytes, until cwnd reaches twice the rate times SRTT: 2 x 1 MB/s x 50 ms = 100 kB.
+    #[test]
+    fn a_timeout_halves_the_rate() {
+        let mut vivace = opened();
+        send(&mut vivace, 100, 1, false);
+        vivace.rate = 16.0;
+        vivace.on_restart(&LossEvent { now: at(300), still_in_flight: 3000, ..LossEvent::default() });
+        assert_eq!((vivace.rate, vivace.window()), (8.0, 4000));
+        assert!(matches!(vivace.phase, Phase::Learning(_)) && vivace.intervals.len() == 1);
+        acknowledge(&mut vivace, 310, 1, 50);
+        assert_eq!(vivace.window(), 5000);
+        vivace.intervals.clear();
+        (vivace.restart, vivace.rate) = (Some(98_500), 8.0);
+        acknowledge(&mut vivace, 320, 1, 50);
+        assert_eq!((vivace.window(), vivace.restart), (99_500, Some(99_500)));
+        acknowledge(&mut vivace, 330, 1, 50);
+        assert_eq!((vivace.window(), vivace.restart), (100_000, None));
+        vivace.rate = 0.4;
+        vivace.on_timeout(&LossEvent { now: at(400), ..LossEvent::default() }, true);
+        assert!((vivace.rate - 0.32).abs() < 1e-9);
+        vivace.on_recovered(0, Recovered::Probed { window: 2500 });
+        assert_eq!(vivace.window(), 2500);
+        let level = super::super::Level { window: 1, ssthresh: 1 };
+        vivace.on_recovered(0, Recovered::Kept);
+        assert_eq!(vivace.window(), 2500);
+        vivace.on_recovered(0, Recovered::Revised { from: level, to: level });
+        // 2 x 0.32 Mbit/s x 50 ms = 4 kB (the rate of the trial differs by 5 %), which is the smallest window.
+        assert!((4000..=4200).contains(&vivace.window()), "{}", vivace.window());
+        vivace.on_segment(2000);
+        assert_eq!(vivace.window(), 8000);
+    }
+
+    /// Waiting intervals, empty intervals and intervals of an earlier phase have no results. A limited interval restarts
+    /// the phase.
+    #[test]
+    fn intervals_without_results() {
+        let result = |purpose, sent, number, is_limited| {
+            let mut vivace = opened();
+            send(&mut vivace, 100, 1, false);
+            (vivace.first, vivace.count) = (5, 9);
+            let done = Interval {
+                purpose,
+                rate: 1.6,
+                began: at(0),
+                ended: Some(at(50)),
+                number,
+                until: 0,
+                sent,
+                lost: 0,
+                is_limited,
+                slope: Regression::default(),
+            };
+            vivace.handle(at(200), &done);
+            (vivace.rate > 1.7, vivace.count)
+        };
+        assert_eq!(result(Purpose::Starting, 1000, 5, false), (true, 10));
+        assert_eq!(result(Purpose::Starting, 1000, 4, false), (false, 9));
+        assert_eq!(result(Purpose::Starting, 0, 5, false), (false, 9));
+        assert_eq!(result(Purpose::Waiting, 1000, 5, false), (false, 9));
+        assert_eq!(result(Purpose::Starting, 1000, 5, true), (false, 10));
+    }
 }

@@ -85,4 +85,33 @@ mod tests {
         filter.record(at(110), Duration::from_millis(60), span);
         assert_eq!(filter.get(), Duration::from_millis(50));
     }
+
+    /// Linux's `minmax_subwin_update`: the second sample is renewed after a quarter of the window, and the third after a
+    /// half, if they are as old as their predecessors. An expired sample is replaced by its successor.
+    #[test]
+    fn samples_of_parts_of_the_window() {
+        let (ms, mut filter) = (Duration::from_millis, WindowedMin::new());
+        let at = |millis| Time::ZERO + ms(millis);
+        let mut record = |now, sample| {
+            filter.record(at(now), ms(sample), ms(100));
+            filter.best.map(|(at, sample)| (at.since(Time::ZERO).as_millis(), sample.as_millis()))
+        };
+        assert_eq!(record(0, 10), [(0.0, 10.0); 3]);
+        assert_eq!(record(25, 50), [(0.0, 10.0); 3]);
+        assert_eq!(record(26, 50), [(0.0, 10.0), (26.0, 50.0), (26.0, 50.0)]);
+        assert_eq!(record(30, 50), [(0.0, 10.0), (30.0, 50.0), (30.0, 50.0)]);
+        assert_eq!(record(80, 60), [(0.0, 10.0), (30.0, 50.0), (30.0, 50.0)]);
+        assert_eq!(record(81, 60), [(0.0, 10.0), (30.0, 50.0), (81.0, 60.0)]);
+        assert_eq!(record(90, 55), [(0.0, 10.0), (30.0, 50.0), (90.0, 55.0)]);
+        assert_eq!(record(100, 70), [(0.0, 10.0), (30.0, 50.0), (90.0, 55.0)]);
+        assert_eq!(record(101, 70), [(30.0, 50.0), (90.0, 55.0), (101.0, 70.0)]);
+        assert_eq!(
+            record(191, 80),
+            [(101.0, 70.0), (191.0, 80.0), (191.0, 80.0)],
+            "two samples have expired"
+        );
+        assert_eq!(record(291, 90)[0], (191.0, 80.0));
+        assert_eq!(record(392, 95), [(392.0, 95.0); 3], "all samples have expired");
+        assert_eq!(record(393, 95), [(393.0, 95.0); 3], "an equal sample is newer");
+    }
 }

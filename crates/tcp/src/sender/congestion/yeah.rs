@@ -165,6 +165,7 @@ impl Variant for Yeah {
 
 #[cfg(test)]
 mod tests {
+    use super::super::CongestionControl;
     use super::super::rounds::Rounds;
     use super::*;
 
@@ -208,5 +209,96 @@ mod tests {
             let kept = path.lose() / full;
             assert!((kept - share).abs() < 0.01, "{rtt}: {kept}");
         }
+    }
+
+    fn yeah(base: f64, least: f64) -> Yeah {
+        let seconds = Duration::from_secs_f64;
+        Yeah {
+            most_queued: 80.0,
+            phi: 8.0,
+            rho: 16.0,
+            mss: 1000.0,
+            base: seconds(base),
+            least: seconds(least),
+            until: 0,
+            queued: 0.0,
+            slow_rounds: 3,
+            fast_rounds: 0,
+            rival: SMALLEST,
+        }
+    }
+
+    fn reno(window: u64, ssthresh: u64) -> Reno {
+        Reno::plain(&Rounds::start(window, ssthresh))
+    }
+
+    /// The mode is fast up to a queueing delay of base / 8: 1/16 s for a base of 1/2 s. After 51 round trips in fast
+    /// mode, the control assumes that no Reno flow competes.
+    #[test]
+    fn fast_mode_ends_above_an_eighth_of_the_base() {
+        let decide = |least, fast_rounds| {
+            let mut yeah = Yeah { fast_rounds, rival: 70.0, ..yeah(0.5, least) };
+            yeah.decide(&mut reno(200, 2));
+            (yeah.slow_rounds, yeah.fast_rounds, yeah.rival)
+        };
+        assert_eq!([decide(0.5, 0), decide(0.5625, 49)], [(0, 1, 70.0), (0, 50, 70.0)]);
+        assert_eq!(decide(0.5625, 50), (0, 0, 2.0));
+        assert_eq!(decide(0.5626, 50), (4, 50, 71.0));
+        let mut first = yeah(0.5, 0.75);
+        first.decide(&mut reno(120, 2));
+        assert_eq!((first.rival, first.queued), (60.0, 40.0), "120 x 0.25 / 0.75, and half of the window");
+        let mut small = yeah(0.5, 0.75);
+        small.decide(&mut reno(3, 2));
+        assert_eq!(small.rival, 2.0);
+    }
+
+    /// A window of 1000 segments at 0.5625 s has 1000 / 9 = 111.1 queued segments, more than 80. The control removes
+    /// them, but at most half of the window, and leaves at least the competing flow's window. A window below the
+    /// competing flow's window, and slow start, are not reduced.
+    #[test]
+    fn a_full_queue_is_removed() {
+        let left = |window, ssthresh, least, rival| {
+            let mut reno = reno(window, ssthresh);
+            let mut yeah = Yeah { rival, ..yeah(0.5, least) };
+            yeah.decide(&mut reno);
+            (reno.exact_cwnd().round(), reno.ssthresh(), yeah.rival.round())
+        };
+        assert_eq!(left(1000, 2, 0.5625, 2.0), (888_889.0, 888_888, 444.0));
+        assert_eq!(left(200, 2, 2.0, 2.0), (100_000.0, 100_000, 50.0));
+        assert_eq!(left(1000, 2, 0.5625, 950.0), (950_000.0, 950_000, 951.0));
+        assert_eq!(left(1000, 2, 0.5625, 1000.0), (1_000_000.0, 2000, 1001.0));
+        assert_eq!(left(1000, 2000, 0.5625, 2.0), (1_000_000.0, 2_000_000, 500.0));
+        // Exactly 80 queued segments (160 / 2) are not too many.
+        assert_eq!(left(160, 2, 1.0, 2.0), (160_000.0, 2000, 80.0));
+    }
+
+    /// A loss removes the queued segments: an eighth to a half of the window. After 16 round trips in slow mode, a loss
+    /// halves the window. The competing flow's window is halved, too.
+    #[test]
+    fn the_reduction_depends_on_the_mode() {
+        let react = |queued, slow_rounds, rival| {
+            let mut yeah = Yeah { queued, slow_rounds, rival, fast_rounds: 9, ..yeah(0.1, 0.1) };
+            let share = yeah.react(&reno(100, 2));
+            assert_eq!(yeah.fast_rounds, 0);
+            (share, yeah.rival)
+        };
+        assert_eq!([react(25.0, 15, 100.0), react(25.0, 16, 3.0)], [(0.75, 50.0), (0.5, 2.0)]);
+        assert_eq!([react(5.0, 0, 4.0), react(80.0, 0, 5.0)], [(0.875, 2.0), (0.5, 2.5)]);
+    }
+
+    /// In slow mode, cwnd grows by one segment per window. In fast mode, cwnd grows by 1 % per window, but by at least
+    /// one segment. A round ends above the byte that was next to send at its start.
+    #[test]
+    fn growth_by_mode() {
+        let grown = |window: u64, slow_rounds, una| {
+            let (mut one, mut reno) = (Yeah { slow_rounds, until: 5000, ..yeah(0.5, 0.5) }, reno(window, 2));
+            let mut counting = (crate::sender::ack_counting::DEFAULT.build)(&lasthop_base::Values::new());
+            let acked = window * 1000;
+            let segments = window as u32;
+            let ack = AckEvent { una, nxt: 9000, acked, segments, delivered: acked, ..AckEvent::default() };
+            one.on_ack(&mut reno, &ack, &mut *counting);
+            (one.slow_rounds, one.until, one.least == Duration::MAX)
+        };
+        assert_eq!([grown(10, 3, 5000), grown(10, 3, 5001)], [(3, 5000, false), (0, 9000, true)]);
     }
 }

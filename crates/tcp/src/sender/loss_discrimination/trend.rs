@@ -143,4 +143,40 @@ mod tests {
         assert!(!reaches(&[200, 100], 0.001));
         assert!(!reaches(&[100, 100, 100], 0.001));
     }
+
+    fn trend(delays: &[i64]) -> Trend {
+        let bounds = delays.iter().min().copied().zip(delays.iter().max().copied());
+        Trend { short: 2, long: 4, threshold: 0.4, delays: delays.iter().copied().collect(), bounds }
+    }
+
+    /// A trend is the sum of the changes divided by the sum of their sizes. The changes of 0, 10, 5 and 20 are 10, -5 and
+    /// 15.
+    #[test]
+    fn trends_compare_changes_with_their_sizes() {
+        let one = trend(&[0, 10, 5, 20]);
+        assert_eq!([one.of(4), one.of(9)], [20.0 / 30.0; 2]);
+        assert_eq!([one.of(3), one.of(2), one.of(1)], [10.0 / 20.0, 1.0, 0.0]);
+        assert_eq!(trend(&[7, 7, 7]).of(3), 0.0);
+    }
+
+    /// The level of the last delay between the smallest and the largest weights the two trends. For 20, 0, 10 and 5, the
+    /// level is 0.25, and the trends are -1 (short) and -15/35 (long). The prediction is 0.25 x (1 - 0.25 - 0.75 x 15/35)
+    /// / 2.
+    #[test]
+    fn the_prediction_weights_the_trends() {
+        let close = |delays: &[i64], expected: f64| {
+            let prediction = trend(delays).prediction();
+            assert!((prediction - expected).abs() < 1e-12, "{delays:?}: {prediction}");
+        };
+        close(&[20, 0, 10, 5], 0.25 * (1.0 - 0.25 - 0.75 * 15.0 / 35.0) / 2.0);
+        close(&[0, 10, 5, 20], 1.0);
+        close(&[5, 5], 0.0);
+        close(&[], 0.0);
+        close(&[20, 10, 0], 0.0);
+        // A prediction that equals the threshold means congestion.
+        for (threshold, cause) in [(1.0, Cause::Congestion), (1.001, Cause::Wireless)] {
+            let mut one = Trend { threshold, ..trend(&[0, 10, 5, 20]) };
+            assert_eq!(one.on_loss(LOST), Some(cause));
+        }
+    }
 }

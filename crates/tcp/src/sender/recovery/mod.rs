@@ -310,4 +310,94 @@ mod tests {
             assert_eq!(instead.values.flag(LIMITED_TRANSMIT.name), limited, "{}", mechanism.info.name);
         }
     }
+
+    /// A scoreboard with five segments of 1000 bytes outstanding.
+    fn outstanding() -> Scoreboard {
+        let mut scoreboard = Scoreboard::starting_at(1);
+        (0..5).for_each(|_| scoreboard.record_new(1000, Time::ZERO));
+        scoreboard
+    }
+
+    const DUPLICATE: AckNews = AckNews {
+        now: Time::ZERO,
+        acked: 0,
+        duplicate: true,
+        is_dsack: false,
+        certain: false,
+        rtt: None,
+        sent_before: None,
+        clock: None,
+        rtts: None,
+        mss: 1000,
+    };
+
+    /// RFC 5681 §3.2: the third duplicate ACK shows a loss. An explicit notification shows the loss at once. An ACK for
+    /// new data restarts the count.
+    #[test]
+    fn the_third_duplicate_shows_a_loss() {
+        let mut duplicates = Duplicates::default();
+        let mut reached = |news: AckNews| duplicates.reach_threshold(&news);
+        assert_eq!([0; 5].map(|_| reached(DUPLICATE)), [false, false, true, false, false]);
+        assert!(!reached(AckNews { acked: 1000, duplicate: false, ..DUPLICATE }));
+        assert!(!reached(DUPLICATE) && !reached(AckNews { duplicate: false, ..DUPLICATE }));
+        let certain = AckNews { certain: true, ..DUPLICATE };
+        assert_eq!([0; 3].map(|_| reached(certain)), [true, true, false]);
+        assert!(!reached(AckNews { duplicate: false, ..certain }));
+    }
+
+    /// RFC 3042: each of the first two duplicate ACKs permits one new segment. RFC 5681 §3.2: FlightSize excludes this
+    /// data, unless `counts` is set (RFC 6937).
+    #[test]
+    fn limited_transmit_sends_two_segments() {
+        let scoreboard = outstanding();
+        for (limited_transmit, in_flight) in [(true, [5000, 4000, 3000, 3000]), (false, [5000; 4])] {
+            let mut duplicates = Duplicates { limited_transmit, ..Duplicates::default() };
+            let found = [false, true, true, true].map(|duplicate| {
+                duplicates.reach_threshold(&AckNews { duplicate, ..DUPLICATE });
+                duplicates.in_flight(&scoreboard)
+            });
+            assert_eq!(found, in_flight);
+        }
+        for (counts, limited_transmit, flight) in
+            [(false, true, [5000, 4000, 3000, 3000]), (true, true, [5000; 4]), (false, false, [5000; 4])]
+        {
+            let mut duplicates = Duplicates { counts, limited_transmit, ..Duplicates::default() };
+            let sent = Range { start: 5001, end: 6001 };
+            duplicates.on_sent(sent, false);
+            let found = [0, 1, 2, 3].map(|number| {
+                duplicates.reach_threshold(&AckNews { duplicate: number > 0, ..DUPLICATE });
+                if number > 0 {
+                    duplicates.on_sent(sent, false);
+                    duplicates.on_sent(sent, true);
+                }
+                duplicates.flight(&scoreboard)
+            });
+            assert_eq!(found, flight, "counts: {counts}");
+        }
+    }
+
+    /// RFC 4653: a disorder begins with the first SACK and ends when SND.UNA advances. One new segment is permitted for
+    /// every two SACKed segments.
+    #[test]
+    fn a_disorder_delays_recovery() {
+        let (mut disorder, mut scoreboard) = (disorder::Disorder::new(2), outstanding());
+        assert_eq!((disorder.on_ack(false, 1000, &scoreboard), disorder.flight), (None, None));
+        scoreboard.sack(Range { start: 1001, end: 2001 });
+        assert_eq!((disorder.on_ack(false, 1000, &scoreboard), disorder.flight), (None, Some(5000)));
+        assert_eq!(disorder.in_flight(&scoreboard), 5000);
+        scoreboard.sack(Range { start: 2001, end: 3001 });
+        scoreboard.record_new(1000, Time::ZERO);
+        assert_eq!((disorder.on_ack(false, 1000, &scoreboard), disorder.flight), (None, Some(5000)));
+        assert_eq!((disorder.in_flight(&scoreboard), disorder.flight_at_loss(&scoreboard)), (5000, 5000));
+        assert_eq!([2, 3, 4].map(|segments| disorder.has_reported(segments, &scoreboard)), [false; 3]);
+        scoreboard.sack(Range { start: 3001, end: 4001 });
+        assert_eq!(
+            [2, 3, 4].map(|segments| disorder.has_reported(segments, &scoreboard)),
+            [true, true, false]
+        );
+        assert_eq!(disorder.on_ack(true, 1000, &scoreboard), Some(5000));
+        assert_eq!(disorder.flight, Some(6000), "data is SACKed, so that a new disorder begins");
+        disorder.forget();
+        assert_eq!((disorder.flight, disorder.flight_at_loss(&scoreboard)), (None, 6000));
+    }
 }

@@ -467,4 +467,366 @@ mod tests {
         bbr.on_ack(&ack, &mut *ack_counting);
         assert!(bbr.window() >= 100_000, "{}", bbr.window());
     }
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    /// A path of 1 MB/s and 50 ms: 50 segments of 1000 bytes in flight, and 56 with three bursts of two segments.
+    fn on_path() -> Bbr {
+        let mut bbr = bbr();
+        bbr.shortest = Some((Duration::from_millis(50), Time::ZERO));
+        bbr.bandwidth.add(0, 1e6);
+        bbr.rate = Some(1e6);
+        bbr
+    }
+
+    fn probing(slot: usize) -> BbrState {
+        BbrState::ProbeBw { slot, since: at(100) }
+    }
+
+    /// Draft §4.3: gains of 2/ln 2 in Startup, its inverse in Drain, and 1.25, 0.75 and six times 1 in ProbeBW. The
+    /// window has twice the bandwidth-delay product in ProbeBW. A policer's rate is not probed.
+    #[test]
+    fn each_state_has_its_gains() {
+        let mut bbr = bbr();
+        let mut gains = |state| {
+            bbr.state = state;
+            (bbr.pacing_gain(), bbr.cwnd_gain())
+        };
+        let high = 2.0 / std::f64::consts::LN_2;
+        let close = |(pacing, cwnd): (f64, f64), expected: (f64, f64)| {
+            (pacing - expected.0).abs() < 1e-9 && (cwnd - expected.1).abs() < 1e-9
+        };
+        assert!(close(gains(BbrState::Startup), (high, high)));
+        assert!(close(gains(BbrState::Drain), (1.0 / high, high)));
+        let cycle = [0, 1, 2, 3, 4, 5, 6, 7].map(|slot| gains(probing(slot)));
+        assert_eq!(cycle.map(|(pacing, _)| pacing), [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        assert!(cycle.iter().all(|(_, cwnd)| *cwnd == 2.0));
+        assert_eq!(gains(BbrState::ProbeRtt { until: None, round: 0 }), (1.0, 1.0));
+        bbr.long_term.is_in_effect = true;
+        assert_eq!([0, 1, 2].map(|slot| (bbr.state = probing(slot), bbr.pacing_gain()).1), [1.0; 3]);
+    }
+
+    /// A burst has the bytes of 1/1024 s in whole segments: at least one segment, at least two segments from 1.2 Mbit/s
+    /// on, and at most 65 segments of 1000 bytes (64 KiB).
+    #[test]
+    fn bursts_by_rate() {
+        let mut bbr = bbr();
+        let mut burst = |rate| {
+            bbr.rate = rate;
+            bbr.quantum()
+        };
+        assert_eq!([None, Some(149_999.0), Some(150_000.0)].map(&mut burst), [1000, 1000, 2000]);
+        assert_eq!([Some(3_071_999.0), Some(3_072_000.0), Some(1e9)].map(&mut burst), [2000, 3000, 65_000]);
+        bbr.mss = 100;
+        assert_eq!(bbr.quantum(), 12_700, "at most 127 segments");
+    }
+
+    /// The pacing rate is 1 % below the gain times the bandwidth. Before the pipe is full, the rate only grows.
+    #[test]
+    fn the_rate_falls_only_after_the_pipe_was_full() {
+        let mut bbr = on_path();
+        bbr.set_rate(2.0, None);
+        assert_eq!(bbr.rate, Some(1_980_000.0));
+        bbr.set_rate(1.0, None);
+        assert_eq!(bbr.rate, Some(1_980_000.0));
+        bbr.pipe.is_full = true;
+        bbr.set_rate(1.0, None);
+        assert_eq!(bbr.rate, Some(990_000.0));
+        // Without a bandwidth, the first window is sent in one RTT, times Startup's gain. An RTT below 1 ms counts as 1
+        // ms.
+        let mut unknown = self::bbr();
+        unknown.set_rate(1.0, None);
+        assert_eq!(unknown.rate, None);
+        for (micros, expected) in [(100_000, HIGH_GAIN * 1e5), (100, HIGH_GAIN * 1e7)] {
+            unknown.set_rate(1.0, Some(Duration::from_micros(micros)));
+            assert!((unknown.rate.expect("a rate") / expected - 1.0).abs() < 1e-9);
+        }
+    }
+
+    /// Without an RTT or a bandwidth, the product is the first window, 10 segments.
+    #[test]
+    fn the_first_window_replaces_an_unknown_product() {
+        let mut bbr = bbr();
+        assert_eq!(bbr.product(1e6, 2.0), 10_000);
+        bbr.shortest = Some((Duration::from_millis(50), Time::ZERO));
+        assert_eq!(bbr.product(1e6, 2.0), 10_000);
+        bbr.bandwidth.add(0, 1e6);
+        assert_eq!((bbr.product(1e6, 2.0), bbr.product(2e6, 0.5)), (100_000, 50_000));
+    }
+
+    /// ProbeBW begins in a random phase, but never in the draining phase (BBREnterProbeBW).
+    #[test]
+    fn the_first_phase_of_probing_is_random() {
+        let mut bbr = bbr();
+        let mut counts = [0; 8];
+        for _ in 0..7000 {
+            bbr.probe_bandwidth(at(5));
+            let BbrState::ProbeBw { slot, since } = bbr.state else { panic!("ProbeBW") };
+            assert_eq!(since, at(5));
+            counts[slot] += 1;
+        }
+        // The bound is five standard errors, sqrt(1000 x 6 / 7) each.
+        assert!(
+            counts[1] == 0 && counts.iter().filter(|count| 1000_i32.abs_diff(**count) < 147).count() == 7
+        );
+    }
+
+    /// BBRCheckCyclePhase: a phase lasts longer than the smallest RTT of 50 ms. The phase with gain 1.25 also needs a
+    /// loss, or 1.25 products in flight (69 segments with bursts, rounded up to 70, and two segments for the phase). The
+    /// phase with gain 0.75 ends early with at most one product in flight (56 segments).
+    #[test]
+    fn phases_of_probing_end() {
+        let next = |slot, now, in_flight, lost| {
+            let mut bbr = on_path();
+            bbr.state = probing(slot);
+            bbr.advance_cycle(&AckEvent {
+                now: at(now),
+                in_flight,
+                delivered: 1000,
+                lost,
+                ..AckEvent::default()
+            });
+            let BbrState::ProbeBw { slot: after, since } = bbr.state else { panic!("ProbeBW") };
+            assert_eq!(since, if after == slot { at(100) } else { at(now) });
+            after
+        };
+        assert_eq!([next(2, 150, 0, 0), next(2, 151, 0, 0), next(7, 151, 0, 0)], [2, 3, 0]);
+        assert_eq!([next(0, 151, 70_999, 0), next(0, 151, 71_000, 0), next(0, 150, 71_000, 0)], [0, 1, 0]);
+        assert_eq!([next(0, 151, 0, 1), next(0, 150, 0, 1)], [1, 0]);
+        assert_eq!([next(1, 101, 55_000, 0), next(1, 101, 55_001, 0), next(1, 151, 90_000, 0)], [2, 1, 2]);
+        assert_eq!(
+            [next(1, 101, 54_000, 1000), next(1, 101, 54_000, 1001)],
+            [2, 1],
+            "losses left the network"
+        );
+    }
+
+    /// Startup ends when the pipe is full. Drain ends with one product in flight, 56 segments.
+    #[test]
+    fn startup_and_drain_end() {
+        let mut bbr = on_path();
+        let ack = |in_flight| AckEvent { now: at(200), in_flight, ..AckEvent::default() };
+        bbr.advance_state(&ack(0));
+        assert_eq!(bbr.state, BbrState::Startup);
+        bbr.pipe.is_full = true;
+        bbr.advance_state(&ack(56_001));
+        assert_eq!(bbr.state, BbrState::Drain);
+        bbr.advance_state(&ack(56_000));
+        assert!(matches!(bbr.state, BbrState::ProbeBw { since, .. } if since == at(200)));
+    }
+
+    fn rtt(now: Time, millis: u64, in_flight: u64) -> AckEvent<'static> {
+        AckEvent { now, rtt: Some(Duration::from_millis(millis)), in_flight, ..AckEvent::default() }
+    }
+
+    /// Draft §4.3.5: the smallest RTT expires after 10 s. An equal RTT does not postpone ProbeRTT. ProbeRTT lasts longer
+    /// than 200 ms after at most four segments are in flight, and longer than a round.
+    #[test]
+    fn the_smallest_rtt_expires_and_is_probed() {
+        let mut bbr = on_path();
+        bbr.pipe.is_full = true;
+        bbr.cwnd = 80_000;
+        bbr.advance_rtt(&rtt(at(10), 40, 90_000));
+        assert_eq!(bbr.shortest, Some((Duration::from_millis(40), at(10))));
+        bbr.advance_rtt(&rtt(at(20), 40, 90_000));
+        bbr.advance_rtt(&rtt(at(10_010), 45, 90_000));
+        assert_eq!(bbr.shortest, Some((Duration::from_millis(40), at(10))));
+        assert_eq!((bbr.state, bbr.holds_back()), (BbrState::Startup, false));
+        bbr.advance_rtt(&rtt(at(10_011), 45, 4_001));
+        assert_eq!(bbr.shortest, Some((Duration::from_millis(45), at(10_011))));
+        assert_eq!((bbr.state, bbr.prior), (BbrState::ProbeRtt { until: None, round: 0 }, 80_000));
+        assert!(bbr.holds_back());
+        (bbr.rounds.total, bbr.rounds.count) = (500_000, 7);
+        bbr.advance_rtt(&rtt(at(10_100), 45, 4_000));
+        assert_eq!(bbr.state, BbrState::ProbeRtt { until: Some(at(10_300)), round: 7 });
+        assert_eq!(bbr.rounds.ends_at, 500_000);
+        bbr.advance_rtt(&rtt(at(10_301), 45, 4_000));
+        assert!(bbr.holds_back(), "no round has ended");
+        bbr.rounds.count = 8;
+        bbr.cwnd = 4_000;
+        bbr.advance_rtt(&rtt(at(10_300), 45, 4_000));
+        assert!(bbr.holds_back(), "200 ms have not passed");
+        bbr.advance_rtt(&rtt(at(10_301), 45, 4_000));
+        assert!(matches!(bbr.state, BbrState::ProbeBw { .. }));
+        assert_eq!((bbr.cwnd, bbr.shortest), (80_000, Some((Duration::from_millis(45), at(10_301)))));
+    }
+
+    /// After an idle time, the smallest RTT expires without ProbeRTT, because the idle path had no queue. The next
+    /// delivered data ends the exception.
+    #[test]
+    fn an_idle_path_is_not_probed() {
+        let mut bbr = on_path();
+        let sent =
+            SentEvent { now: at(9_000), bytes: 1000, in_flight: 1000, limited: true, ..SentEvent::default() };
+        bbr.on_sent(&sent);
+        assert!(bbr.is_idle_restart);
+        bbr.advance_rtt(&rtt(at(10_100), 60, 1000));
+        assert_eq!((bbr.state, bbr.is_idle_restart), (BbrState::Startup, true));
+        let sample = sample(1000, 50, 0, 1000);
+        bbr.advance_rtt(&AckEvent { rate: Some(&sample), ..rtt(at(10_101), 60, 1000) });
+        assert!(!bbr.is_idle_restart);
+        // Sending is no restart if other data is in flight, or if the sender is not limited by the application.
+        for sent in [SentEvent { in_flight: 1001, ..sent }, SentEvent { limited: false, ..sent }] {
+            let mut busy = on_path();
+            busy.on_sent(&sent);
+            assert!(!busy.is_idle_restart);
+        }
+        // In ProbeBW, a restart paces at the bandwidth, less 1 %.
+        let mut probes = on_path();
+        (probes.state, probes.pipe.is_full) = (probing(0), true);
+        probes.on_sent(&sent);
+        assert_eq!(probes.pacing_rate(), Some(Rate::from_bps(8 * 990_000)));
+        // In ProbeRTT, a restart after the end leaves ProbeRTT. The pipe was not full, so Startup continues.
+        let mut probes = on_path();
+        (probes.state, probes.prior) = (BbrState::ProbeRtt { until: Some(at(8_999)), round: 0 }, 70_000);
+        probes.on_sent(&sent);
+        assert_eq!((probes.state, probes.cwnd), (BbrState::Startup, 70_000));
+    }
+
+    fn sample(delivered: u64, millis: u64, prior: u64, total: u64) -> RateSample {
+        RateSample {
+            delivered,
+            interval: Duration::from_millis(millis),
+            reliable: true,
+            prior,
+            total,
+            app_limited: false,
+            in_flight: 10_000,
+            lost: 0,
+            rtt: None,
+        }
+    }
+
+    /// An application-limited sample counts only if the sample is at least the largest bandwidth (draft §4.1.1.3). A
+    /// round that is not application-limited updates the detector of a full pipe.
+    #[test]
+    fn samples_limited_by_the_application() {
+        for (delivered, largest) in [(49_999, 1e6), (50_000, 1e6), (60_000, 1.2e6)] {
+            let mut bbr = on_path();
+            let limited = RateSample { app_limited: true, ..sample(delivered, 50, 0, 100_000) };
+            bbr.on_sample(&AckEvent { now: at(200), ..AckEvent::default() }, &limited);
+            assert!((bbr.bandwidth.largest - largest).abs() < 1e-3, "{delivered}");
+        }
+        for (app_limited, is_full) in [(true, false), (false, true)] {
+            let mut bbr = on_path();
+            for round in 1..=4 {
+                let full =
+                    RateSample { app_limited, ..sample(50_000, 50, 100_000 * round, 100_000 * (round + 1)) };
+                bbr.on_sample(&AckEvent { now: at(200 * round), ..AckEvent::default() }, &full);
+            }
+            assert_eq!(bbr.pipe.is_full, is_full);
+        }
+    }
+
+    /// The window before a recovery or ProbeRTT is stored. A second reduction stores the larger window.
+    #[test]
+    fn the_window_before_a_reduction_is_stored() {
+        let mut bbr = on_path();
+        let mut stored = |phase, state, cwnd| {
+            (bbr.phase, bbr.state, bbr.cwnd) = (phase, state, cwnd);
+            bbr.save_window();
+            bbr.prior
+        };
+        let probe_rtt = BbrState::ProbeRtt { until: None, round: 0 };
+        assert_eq!(stored(LossPhase::Open, BbrState::Startup, 50_000), 50_000);
+        assert_eq!(stored(LossPhase::Recovery, BbrState::Startup, 30_000), 50_000);
+        assert_eq!(stored(LossPhase::Open, probe_rtt, 60_000), 60_000);
+        assert_eq!(stored(LossPhase::Open, probe_rtt, 20_000), 60_000);
+        assert_eq!(stored(LossPhase::Open, BbrState::Startup, 20_000), 20_000);
+        bbr.restore_window();
+        assert_eq!(bbr.cwnd, 20_000);
+        bbr.cwnd = 30_000;
+        bbr.restore_window();
+        assert_eq!(bbr.cwnd, 30_000);
+    }
+
+    /// BBRSetCwnd: before the pipe is full, cwnd grows by the delivered bytes, up to 2.885 products and three bursts
+    /// (144,269 + 6,000 bytes, rounded up to 152,000). After that, the target in ProbeBW is 106,000 bytes.
+    #[test]
+    fn the_window_grows_to_its_target() {
+        let resized = |bbr: &mut Bbr, cwnd, delivered, lost| {
+            (bbr.cwnd, bbr.rounds.total) = (cwnd, 1_000_000);
+            bbr.resize(&AckEvent { delivered, lost, in_flight: 10_000, ..AckEvent::default() });
+            bbr.cwnd
+        };
+        let mut bbr = on_path();
+        assert_eq!(resized(&mut bbr, 50_000, 3000, 0), 53_000);
+        assert_eq!(resized(&mut bbr, 151_999, 3000, 0), 154_999);
+        assert_eq!(resized(&mut bbr, 152_000, 3000, 0), 152_000);
+        assert_eq!(resized(&mut bbr, 50_000, 3000, 2000), 51_000, "lost bytes reduce cwnd");
+        assert_eq!(resized(&mut bbr, 500, 0, 400), 4_000, "at least four segments");
+        bbr.rounds.total = 9_999;
+        bbr.cwnd = 500_000;
+        bbr.resize(&AckEvent { delivered: 1000, ..AckEvent::default() });
+        assert_eq!(bbr.cwnd, 501_000, "the first window has not been delivered");
+        (bbr.pipe.is_full, bbr.state) = (true, probing(2));
+        assert_eq!(resized(&mut bbr, 50_000, 3000, 0), 53_000);
+        assert_eq!(resized(&mut bbr, 105_000, 3000, 0), 106_000);
+        assert_eq!(resized(&mut bbr, 500_000, 3000, 0), 106_000);
+        bbr.state = BbrState::ProbeRtt { until: None, round: 0 };
+        assert_eq!(resized(&mut bbr, 50_000, 3000, 0), 4_000);
+    }
+
+    /// A recovery begins with a round of packet conservation: the window is the data in flight and the delivered data,
+    /// or one segment if no data was delivered. After the round, or after the recovery, the window grows as usual.
+    #[test]
+    fn a_recovery_begins_with_packet_conservation() {
+        let mut bbr = on_path();
+        (bbr.cwnd, bbr.rounds.total, bbr.rounds.count) = (100_000, 1_000_000, 5);
+        bbr.on_loss(&LossEvent::default());
+        assert_eq!(bbr.prior, 100_000);
+        let ack =
+            |in_flight, delivered, phase| AckEvent { in_flight, delivered, phase, ..AckEvent::default() };
+        bbr.resize(&ack(60_000, 0, LossPhase::Recovery));
+        assert_eq!((bbr.cwnd, bbr.rounds.ends_at, bbr.conserves_in), (61_000, 1_000_000, Some(5)));
+        bbr.resize(&ack(58_000, 2000, LossPhase::Recovery));
+        assert_eq!(bbr.cwnd, 61_000);
+        bbr.resize(&ack(60_000, 2000, LossPhase::Recovery));
+        assert_eq!(bbr.cwnd, 62_000);
+        bbr.rounds.count = 6;
+        bbr.resize(&ack(40_000, 2000, LossPhase::Recovery));
+        assert_eq!((bbr.cwnd, bbr.conserves_in), (64_000, None));
+        bbr.conserves_in = Some(6);
+        bbr.resize(&ack(40_000, 2000, LossPhase::Open));
+        assert_eq!((bbr.cwnd, bbr.conserves_in), (66_000, None));
+        bbr.on_recovered(0, Recovered::Kept);
+        assert_eq!(bbr.cwnd, 100_000);
+    }
+
+    /// A timeout sets cwnd to the data in flight and one segment, and restarts the search for a full pipe. The ACK that
+    /// ends the timeout's recovery restores cwnd.
+    #[test]
+    fn a_timeout_ends_with_the_former_window() {
+        let mut bbr = on_path();
+        bbr.cwnd = 100_000;
+        bbr.pipe.update(1e6);
+        bbr.on_restart(&LossEvent { still_in_flight: 7000, ..LossEvent::default() });
+        assert_eq!((bbr.window(), bbr.phase, bbr.prior), (8000, LossPhase::Restart, 100_000));
+        [1.0, 1.0, 1.0].into_iter().for_each(|bandwidth| bbr.pipe.update(bandwidth));
+        assert!(!bbr.pipe.is_full, "the first of three rounds is a new reference");
+        bbr.rounds.total = 1_000_000;
+        bbr.resize(&AckEvent { delivered: 1000, phase: LossPhase::Restart, ..AckEvent::default() });
+        assert_eq!(bbr.cwnd, 9000);
+        bbr.resize(&AckEvent { delivered: 1000, phase: LossPhase::Open, ..AckEvent::default() });
+        assert_eq!(bbr.cwnd, 101_000);
+    }
+
+    /// A spurious loss restores cwnd and restarts the detectors of a full pipe and of a policer. A probe's loss sets cwnd
+    /// to the given window.
+    #[test]
+    fn ends_of_a_recovery() {
+        let mut bbr = on_path();
+        (bbr.prior, bbr.cwnd, bbr.long_term.is_in_effect) = (90_000, 20_000, true);
+        (bbr.has_entered_recovery, bbr.conserves_in) = (true, Some(3));
+        bbr.on_recovered(0, Recovered::Probed { window: 33_000 });
+        assert_eq!((bbr.cwnd, bbr.has_entered_recovery, bbr.conserves_in), (33_000, false, None));
+        assert!(bbr.long_term.is_in_effect);
+        let level = super::super::Level { window: 1, ssthresh: 1 };
+        bbr.on_recovered(0, Recovered::Revised { from: level, to: level });
+        assert_eq!((bbr.cwnd, bbr.long_term.is_in_effect), (90_000, false));
+        bbr.on_segment(500);
+        assert_eq!((bbr.mss, bbr.ssthresh()), (500, 1 << 30));
+    }
 }
