@@ -275,8 +275,13 @@ fn facts(
     };
     let Some(first) = (0..scenario.flows.len()).find(is_own) else {
         let why = "the scenario has no TCP flow: advice needs at least one";
-        return Err(path_problem(name, why)
-            .advise("add [flow.bulk] with from and to; `lasthop show umts` prints an example"));
+        let help = if scenario.flows.iter().any(|flow| flow.stack.is_some()) {
+            "set kind = \"tcp\"; `lasthop reproduce quic` shows which changes also help QUIC, and `lasthop compare` with \
+             --vary measures changes on this path"
+        } else {
+            "add [flow.bulk] with from and to; `lasthop show umts` prints an example"
+        };
+        return Err(path_problem(name, why).advise(help));
     };
     let route = &scenario.routes[first];
     let config = |hop: &lasthop_scenario::Hop| {
