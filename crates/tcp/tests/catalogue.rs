@@ -54,7 +54,7 @@ fn scalable_controls_are_those_of_their_documents() {
 /// of the second list do not.
 #[test]
 fn delay_based_controls_are_those_of_their_papers() {
-    for name in ["compound", "copa", "ledbat", "ledbat_plus_plus", "vegas", "vivace", "yeah"] {
+    for name in ["compound", "copa", "ledbat", "ledbat_plus_plus", "vegas", "verus", "vivace", "yeah"] {
         assert!(with(|it| it.follows_delay).contains(&name), "{name}");
     }
     for name in ["bbr", "bbr3", "cubic", "dctcp", "htcp", "reno", "scalable", "westwood_plus"] {

@@ -3,6 +3,8 @@
 mod bbr;
 pub mod bbr3;
 mod bic;
+#[cfg(test)]
+mod bottleneck;
 mod compound;
 mod copa;
 mod cubic;
@@ -27,6 +29,7 @@ mod scalable;
 mod variant;
 mod vegas;
 mod veno;
+mod verus;
 mod vivace;
 mod w_cw;
 mod westwood;
@@ -348,6 +351,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     copa::MECHANISM,
     dctcp::MECHANISM,
     vivace::MECHANISM,
+    verus::MECHANISM,
 ];
 
 /// Default congestion control.
