@@ -26,6 +26,7 @@ mod reno;
 #[cfg(test)]
 mod rounds;
 mod scalable;
+mod sprout;
 mod variant;
 mod vegas;
 mod veno;
@@ -352,6 +353,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     dctcp::MECHANISM,
     vivace::MECHANISM,
     verus::MECHANISM,
+    sprout::MECHANISM,
 ];
 
 /// Default congestion control.
