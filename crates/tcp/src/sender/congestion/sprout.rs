@@ -28,8 +28,9 @@
 //! * cwnd is at least two segments, in place of the paper's heartbeats.
 //!
 //! # Effects
-//! * Segments in flight include the segments in propagation. If the base RTT is above about 80 ms, the forecast for 100
-//!   ms cannot fill the path. The observed rate then falls, and cwnd with the rate.
+//! * Segments in flight include the segments in propagation. The certain share of 100 ms is about 79 ms of deliveries at
+//!   10 Mbit/s, and about 50 ms at 2 Mbit/s. If the base RTT is longer, cwnd cannot fill the path. The observed rate
+//!   then falls, and cwnd with the rate. A larger `ticks` helps.
 //! * λ is at most 1000 packets/s (12 Mbit/s of packets of 1500 bytes). Faster links are full only if cwnd, at most about
 //!   85 segments, fills the path.
 
@@ -415,6 +416,17 @@ mod tests {
             let within = measured.share_within(0.1 - base_rtt);
             assert!(within >= 0.95, "{base_rtt}: {within}");
         }
+    }
+
+    /// A base RTT of 100 ms at 10 Mbit/s needs 83 segments in flight, but only 66 of 83 deliveries are certain in 100 ms.
+    /// In 160 ms, 133 segments are delivered on average. Their variance is 133 + σ² τ³ (1 + 4 + … + 49) = 178, so that
+    /// 111 deliveries are certain. These fill the path.
+    #[test]
+    fn a_long_path_needs_a_longer_forecast() {
+        let path = Bottleneck::steady(|_| 833.0, 0.1);
+        let share = |ticks| path.run_control(Box::new(Sprout::new(ticks, &Rounds::start(10, 1 << 20)))).share;
+        let (five, eight) = (share(5), share(8));
+        assert!(five < 66.0 / 83.0 && eight > 0.95, "{five} {eight}");
     }
 
     /// A rate that falls from 10 to 3 Mbit/s every 10 s: the belief follows within some ticks.
