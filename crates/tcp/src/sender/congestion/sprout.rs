@@ -30,7 +30,8 @@
 //! # Effects
 //! * Segments in flight include the segments in propagation. The certain share of 100 ms is about 79 ms of deliveries at
 //!   10 Mbit/s, and about 50 ms at 2 Mbit/s. If the base RTT is longer, cwnd cannot fill the path. The observed rate
-//!   then falls, and cwnd with the rate. A larger `ticks` helps.
+//!   then falls, and cwnd with the rate, down to two segments (as on the ready path `umts`). At 10 Mbit/s, a larger
+//!   `ticks` helps.
 //! * λ is at most 1000 packets/s (12 Mbit/s of packets of 1500 bytes). Faster links are full only if cwnd, at most about
 //!   85 segments, fills the path.
 

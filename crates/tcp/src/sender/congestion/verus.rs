@@ -33,6 +33,11 @@
 //! * cwnd is at least two segments, because receivers delay ACKs. If cwnd stays at two segments while D is Dmin, Dmin
 //!   grows by 10 ms per epoch (a rule of the authors' program): the base RTT has grown.
 //! * A congestion mark counts as a loss.
+//!
+//! # Effects
+//! * If the RTT is shorter than an epoch, a step of 2 ms exceeds R Dmin. D then alternates between extremes, and the
+//!   link is partly unused.
+//! * Slow start fills up to 15 Dmin of a deep queue before D falls by 400 ms per second.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, LostSegment, Nature, RateHooks, Recovered};
 use super::{SentEvent, Start};
