@@ -35,8 +35,7 @@
 //! * A congestion mark counts as a loss.
 //!
 //! # Effects
-//! * If the RTT is shorter than an epoch, a step of 2 ms exceeds R Dmin. D then alternates between extremes, and the
-//!   link is partly unused.
+//! * If the RTT is shorter than an epoch, a step of 2 ms can exceed R Dmin. The RTT then exceeds R Dmin by some steps.
 //! * Slow start fills up to 15 Dmin of a deep queue before D falls by 400 ms per second.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, LostSegment, Nature, RateHooks, Recovered};
@@ -409,9 +408,16 @@ impl CongestionControl for Verus {
 
 impl RateHooks for Verus {
     fn on_sent(&mut self, sent: &SentEvent) {
-        // The time without data in flight has no epochs.
-        if sent.in_flight == sent.bytes {
-            (self.epoch.began, self.epoch.largest, self.last_ack) = (sent.now, None, sent.now);
+        if sent.in_flight != sent.bytes {
+            return;
+        }
+        // The time without data in flight has no epochs. An epoch with samples ends, but a shorter pause ends no epoch.
+        self.last_ack = sent.now;
+        if sent.now.since(self.epoch.began) >= EPOCH {
+            if self.epoch.largest.is_some() {
+                self.end_epoch();
+            }
+            self.epoch = Epoch { began: sent.now, ..Epoch::default() };
         }
     }
 
@@ -486,6 +492,24 @@ mod tests {
             assert!(measured.share > 0.95, "{base_rtt}: {}", measured.share);
             assert!(measured.mean_queueing() < base_rtt, "{base_rtt}: {}", measured.mean_queueing());
         }
+    }
+
+    /// With a base RTT of 1 ms, each epoch has several flights, and cwnd is often acknowledged completely. These pauses
+    /// must not end the epochs: D rises in steps of 2 ms, until the link is full.
+    #[test]
+    fn flights_shorter_than_an_epoch_do_not_stop_the_growth() {
+        let mut verus = verus(2.0);
+        learn(&mut verus, 1000.0);
+        (verus.phase, verus.target, verus.largest) = (Phase::Delay, 0.05, Some(0.05));
+        for millis in (1000..1100).step_by(2) {
+            let now = Time::ZERO + Duration::from_millis(millis);
+            verus.on_sent(&SentEvent { now, bytes: MSS, in_flight: MSS, ..SentEvent::default() });
+            ack(&mut verus, millis + 1, 50, 1);
+        }
+        // Between 16 and 20 epochs of 5 to 6 ms.
+        assert!((0.08..=0.092).contains(&verus.target), "{}", verus.target);
+        let measured = Bottleneck::steady(|_| 833.0, 0.001).run(&MECHANISM);
+        assert!(measured.share > 0.9, "{}", measured.share);
     }
 
     /// A larger R permits more delay (SIGCOMM 2015 §5): the queueing delay at R = 4 is between one and three times
