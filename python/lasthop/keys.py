@@ -38,7 +38,7 @@ SlowStartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | Ma
 
 
 CongestionChoice: TypeAlias = (
-    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno", "jersey", "new_jersey", "jtcp", "hybla", "peach", "vegas", "scalable", "htcp", "illinois", "bic", "yeah", "compound", "ledbat", "ledbat_plus_plus", "copa", "dctcp", "vivace"]
+    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno", "jersey", "new_jersey", "jtcp", "hybla", "peach", "vegas", "scalable", "htcp", "illinois", "bic", "yeah", "compound", "ledbat", "ledbat_plus_plus", "copa", "dctcp", "vivace", "verus", "sprout"]
     | str
     | Mapping[str, object]
     | CongestionControl

@@ -54,7 +54,8 @@ fn scalable_controls_are_those_of_their_documents() {
 /// the delay only to choose the size of an increase or of a reduction after a loss.
 #[test]
 fn delay_based_controls_are_those_of_their_papers() {
-    let expected = ["compound", "copa", "ledbat", "ledbat_plus_plus", "vegas", "vivace", "yeah"];
+    let expected =
+        ["compound", "copa", "ledbat", "ledbat_plus_plus", "sprout", "vegas", "verus", "vivace", "yeah"];
     assert_eq!(with(|it| it.follows_delay), expected);
 }
 
@@ -66,12 +67,15 @@ fn controls_that_observe_acks() {
     assert_eq!(with(|it| it.observes), expected);
 }
 
-/// BBR, Copa and Vivace set the window in recovery themselves. Like Peach (dummy segments) and Prague (pacing), these
-/// controls need the hooks for rates.
+/// BBR, Copa, Sprout, Verus and Vivace set the window in recovery themselves. Except for Sprout, these controls need the
+/// hooks for rates, as Peach (dummy segments) and Prague (pacing) do.
 #[test]
 fn rate_based_controls() {
-    assert_eq!(with(|it| it.conserves), ["bbr", "bbr3", "copa", "vivace"]);
-    assert_eq!(with(|it| it.uses_rate_samples), ["bbr", "bbr3", "copa", "peach", "prague", "vivace"]);
+    assert_eq!(with(|it| it.conserves), ["bbr", "bbr3", "copa", "sprout", "verus", "vivace"]);
+    assert_eq!(
+        with(|it| it.uses_rate_samples),
+        ["bbr", "bbr3", "copa", "peach", "prague", "verus", "vivace"]
+    );
 }
 
 /// The congestion warning of Jersey (Xu, Tian and Ansari 2004) attributes losses without a mark to random errors. Only

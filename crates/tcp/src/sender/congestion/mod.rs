@@ -3,6 +3,8 @@
 mod bbr;
 pub mod bbr3;
 mod bic;
+#[cfg(test)]
+mod bottleneck;
 mod compound;
 mod copa;
 mod cubic;
@@ -24,9 +26,11 @@ mod reno;
 #[cfg(test)]
 mod rounds;
 mod scalable;
+mod sprout;
 mod variant;
 mod vegas;
 mod veno;
+mod verus;
 mod vivace;
 mod w_cw;
 mod westwood;
@@ -348,6 +352,8 @@ pub const ALL: &[Mechanism<Build>] = &[
     copa::MECHANISM,
     dctcp::MECHANISM,
     vivace::MECHANISM,
+    verus::MECHANISM,
+    sprout::MECHANISM,
 ];
 
 /// Default congestion control.
