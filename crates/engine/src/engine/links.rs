@@ -162,13 +162,6 @@ impl Engine {
         self.packets += 1;
     }
 
-    /// Sends a packet that does not come from an endpoint: a datagram or an external packet.
-    #[inline(never)]
-    pub(super) fn send_datagram(&mut self, packet: &mut Packet) {
-        let first = self.routes[packet.route as usize][0];
-        self.send(packet, first);
-    }
-
     /// Calls [`Engine::join_element`] without inlining it, so that `send` stays small.
     #[inline(never)]
     fn enter_element(&mut self, packet: &mut Packet, at: PipeId) {

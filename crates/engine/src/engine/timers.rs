@@ -29,7 +29,7 @@ impl Engine {
                 let mut packet = next_datagram(number, source, (direction.overhead(), priority));
                 self.packets += 1;
                 let (next, stop) = (source.next, source.stop);
-                self.send_datagram(&mut packet);
+                self.send(&mut packet, direction.first);
                 if next < stop { next } else { Time::NEVER }
             }
             Traffic::NoEndpoint(NoEndpoint::Deferred(_)) => {
