@@ -84,7 +84,7 @@ impl Tins {
     /// their thresholds; otherwise the tin that falls below its threshold first.
     fn next_by_threshold(&self, now: Time) -> Option<usize> {
         let active = self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active());
-        // Of several tins with the least time, `min_by_key` returns the first: the tin with the highest priority.
+        // `min_by_key` returns the first of several equal tins: the tin with the highest priority.
         active.rev().min_by_key(|(_, tin)| tin.next_at.max(now)).map(|(index, _)| index)
     }
 
