@@ -8,7 +8,7 @@ use lasthop_base::{Duration, Rate, Stream, Time};
 use lasthop_tcp::event::Cause;
 use lasthop_tcp::sender::Limited;
 use lasthop_tcp::{Endpoint, Range};
-use lasthop_wire::{LossReason, PerReason};
+use lasthop_wire::{LossReason, PerReason, Priority};
 
 /// Side of a flow: its source or its destination.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,6 +31,9 @@ pub struct FlowSpec {
     pub backward: Vec<PipeId>,
     /// Header bytes that links charge for each packet.
     pub overhead: Overhead,
+    /// Priority of the packets in both directions. A segment that the sender tags with another priority keeps that
+    /// priority. External packets also keep their own priority.
+    pub priority: Priority,
     /// Whether the packets' headers are unreadable because of encryption. Middleboxes that read headers then forward
     /// the packets unread.
     pub opaque: bool,

@@ -197,7 +197,7 @@ impl Connection {
             source: self.ends.source,
             destination: self.ends.destination,
             ecn: sent.ecn,
-            dscp: if sent.priority == Priority::Low { Header::LOWER_EFFORT } else { self.dscp },
+            dscp: if sent.priority == Priority::LOW { Header::LOWER_EFFORT } else { self.dscp },
             id: self.id,
             ttl: self.ttl,
         };

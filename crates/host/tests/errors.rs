@@ -273,7 +273,7 @@ fn syns_from_or_to_many_are_not_answered() {
             before_first_loss: false,
             damaged: false,
             ecn: Ecn::NotEct,
-            priority: Priority::Normal,
+            priority: Priority::NORMAL,
             route: 0,
             hop: 0,
             enqueued_at: lasthop_base::Time::ZERO,

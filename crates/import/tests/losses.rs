@@ -87,7 +87,7 @@ fn our_own_channel_s_record_gives_its_settings_back() {
             let start = Time::from_nanos(at * 1_000_000);
             let end = start + Duration::from_millis(1);
             let transmission =
-                Transmission { start, end, bytes: 1000, priority: Priority::Normal, attempt: 0 };
+                Transmission { start, end, bytes: 1000, priority: Priority::NORMAL, attempt: 0 };
             channel.transmit(&transmission) == Reception::Lost
         })
         .collect();

@@ -79,7 +79,7 @@ impl Middlebox for Ebsn {
             before_first_loss: false,
             damaged: false,
             ecn: Ecn::NotEct,
-            priority: Priority::Normal,
+            priority: Priority::NORMAL,
             body: Body::Notice(NodeNotice::BadState),
             ..*packet
         }));

@@ -89,7 +89,7 @@ fn notice(data: &Packet, batch: &Batch) -> Decision {
         before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
-        priority: Priority::Normal,
+        priority: Priority::NORMAL,
         body: Body::Notice(NodeNotice::LastHop { seq: batch.seq, len: batch.len }),
         ..*data
     })

@@ -120,7 +120,7 @@ pub(crate) fn synthetic_ack(like: &Packet, ack: Seq, window: u16) -> Option<Pack
         timestamps: last.timestamps,
         ..Segment::default()
     };
-    let (ecn, priority, body) = (Ecn::NotEct, Priority::Normal, Body::Tcp(segment));
+    let (ecn, priority, body) = (Ecn::NotEct, Priority::NORMAL, Body::Tcp(segment));
     Some(Packet { is_retransmission: false, before_first_loss: false, ecn, priority, body, ..*like })
 }
 

@@ -15,7 +15,7 @@ fn packet(number: u64) -> Packet {
         before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
-        priority: Priority::Normal,
+        priority: Priority::NORMAL,
         route: 0,
         hop: 0,
         enqueued_at: Time::ZERO,

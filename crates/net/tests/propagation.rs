@@ -18,7 +18,7 @@ fn packet(number: u64) -> Packet {
         before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
-        priority: Priority::Normal,
+        priority: Priority::NORMAL,
         hop: 0,
         enqueued_at: Time::ZERO,
         body: Body::Datagram { number },

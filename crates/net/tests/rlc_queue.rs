@@ -69,7 +69,7 @@ fn offered(config: Config, packets: impl IntoIterator<Item = Packet>) -> Vec<End
 }
 
 fn normal(count: u64) -> impl Iterator<Item = Packet> {
-    (0..count).map(|number| packet(number, Priority::Normal))
+    (0..count).map(|number| packet(number, Priority::NORMAL))
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn it_still_decides_when_a_packet_leaves() {
     // Packet 3 is tagged. The 13th packet finds the queue full, so packet 3 must be removed from the middle of the
     // queue.
     let packets =
-        (0..13).map(|number| packet(number, if number == 3 { Priority::Low } else { Priority::Normal }));
+        (0..13).map(|number| packet(number, if number == 3 { Priority::LOW } else { Priority::NORMAL }));
     let ends = offered(tag_drop(12), packets);
     let lost: Vec<(u64, LossReason)> =
         ends.iter().filter_map(|(number, _, reason)| Some((*number, (*reason)?))).collect();

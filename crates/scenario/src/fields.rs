@@ -53,7 +53,7 @@ impl Fields {
         self.list.iter().find(|(known, _, _)| *known == name)
     }
 
-    fn value(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn value(&self, name: &str) -> Option<&Value> {
         match self.find(name) {
             Some(FieldValue::Value(value)) => Some(value),
             _ => None,

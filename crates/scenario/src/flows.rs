@@ -2,6 +2,7 @@
 
 use crate::applications;
 use crate::arrivals::{self, TransferArrival};
+use crate::dscp;
 use crate::fields::{FieldValue, Fields};
 use crate::key::Key;
 use crate::language::{self, MAX_FLOWS};
@@ -239,6 +240,7 @@ fn equal_flows(
     };
     let span = |key| fields.duration(key).unwrap_or(Duration::ZERO);
     let opaque = fields.flag("opaque").unwrap_or(false);
+    let dscp = fields.value("dscp").and_then(dscp::of_value).unwrap_or(0);
     let (stagger, mut start_spread) = (span("stagger"), span("start_spread"));
     let (processing, extra_delay) = (span("processing"), span("extra_delay"));
     let each: Vec<(Time, Traffic)> = match fields.text("arrivals") {
@@ -272,6 +274,7 @@ fn equal_flows(
             start_spread,
             processing,
             extra_delay,
+            dscp,
             opaque,
             traffic,
             stack: stack.clone(),

@@ -39,6 +39,7 @@ mod catalogue;
 mod cells;
 mod check;
 mod draft;
+mod dscp;
 pub mod examples;
 mod fields;
 mod file_source;

@@ -86,6 +86,8 @@ pub struct Flow {
     pub processing: Duration,
     /// Delay that a host adds to each TCP packet, in addition to the delays of the links.
     pub extra_delay: Duration,
+    /// Differentiated services code point of the packets in both directions, 0 to 63.
+    pub dscp: u8,
     /// Whether the headers are encrypted: middleboxes cannot read them and forward the packets unchanged.
     pub opaque: bool,
     /// Traffic of the flow.

@@ -11,7 +11,7 @@ use lasthop_net::queue::Hosts;
 use lasthop_net::service::Service;
 use lasthop_net::{Config, LinkDirection, Processing};
 use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario};
-use lasthop_wire::FlowId;
+use lasthop_wire::{FlowId, Priority};
 
 /// Returns the engine's pipe for one direction of a link: from the link's `from` to its `to` if `down` is true,
 /// otherwise the opposite direction.
@@ -118,6 +118,7 @@ fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: B
         forward: path(&route.there),
         backward: path(&route.back),
         overhead: Overhead::Real,
+        priority: Priority::NORMAL,
         opaque: true,
         traffic: Traffic::NoEndpoint(NoEndpoint::External),
     });
@@ -291,6 +292,7 @@ pub(crate) fn with_traffic(scenario: &Scenario, index: usize, seed: u64, traffic
             Headers::None => Overhead::Fixed(0),
             Headers::Nominal(bytes) => Overhead::Fixed(bytes),
         },
+        priority: Priority::of_dscp(flow.dscp),
         opaque: flow.opaque,
         traffic,
     }

@@ -11,7 +11,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 fn packet(forward: bool, wire_bytes: u32) -> ExternalPacket {
-    let (ecn, priority) = (Ecn::Ect0, Priority::Normal);
+    let (ecn, priority) = (Ecn::Ect0, Priority::NORMAL);
     ExternalPacket { wire_bytes, forward, ecn, priority, body: Body::Datagram { number: 0 } }
 }
 

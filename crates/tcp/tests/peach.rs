@@ -22,7 +22,7 @@ fn wait(script: &Script) -> Duration {
 
 fn dummy(script: &mut Script, last: u64) {
     let sending = script.sent("a dummy");
-    assert_eq!((sending.priority, sending.is_retransmission), (Priority::Low, true));
+    assert_eq!((sending.priority, sending.is_retransmission), (Priority::LOW, true));
     assert_eq!(sending.segment.seq, ISS.at(1 + (last - 1) * SEGMENT));
 }
 
@@ -67,7 +67,7 @@ fn rapid_recovery() {
     while script.endpoint.poll_timeout() < began + Duration::from_millis(500) {
         script.run([Timeout]);
         while let Some(sending) = script.endpoint.poll_segment(script.now) {
-            if sending.priority == Priority::Low {
+            if sending.priority == Priority::LOW {
                 times.push(script.now);
             }
         }

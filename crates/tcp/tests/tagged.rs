@@ -21,11 +21,11 @@ fn tagging(values: &[(&'static str, Value)]) -> Script {
 fn one_segment_per_window_has_a_low_priority() {
     let mut script = tagging(&[]);
     let priorities: Vec<Priority> = (0..8).map(|_| script.sent("the first window").priority).collect();
-    assert_eq!(priorities[0], Priority::Low);
-    assert!(priorities[1..].iter().all(|priority| *priority == Priority::Normal));
+    assert_eq!(priorities[0], Priority::LOW);
+    assert!(priorities[1..].iter().all(|priority| *priority == Priority::NORMAL));
     script.run([Nothing, Tick(100), Ack(2)]);
-    assert_eq!(script.sent("after the ACK").priority, Priority::Low);
-    assert_eq!(script.sent("the segment after that").priority, Priority::Normal);
+    assert_eq!(script.sent("after the ACK").priority, Priority::LOW);
+    assert_eq!(script.sent("the segment after that").priority, Priority::NORMAL);
     assert_eq!(script.endpoint.counters().tagged_sent, 2);
 }
 

@@ -50,14 +50,26 @@ impl Ecn {
     }
 }
 
-/// Priority of a packet, sent as the DSCP in the IP header.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Priority {
+/// Priority of a packet: the differentiated services code point (DSCP) of the IP header, 0 to 63 (RFC 2474).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Priority(u8);
+
+impl Priority {
     /// Best effort.
-    #[default]
-    Normal,
-    /// Lower effort (RFC 8622). A TCP sender may tag selected segments with this priority (huang §3.A).
-    Low,
+    pub const NORMAL: Priority = Priority(0);
+
+    /// Lower effort (LE, RFC 8622). A TCP sender may tag selected segments with this priority (huang §3.A).
+    pub const LOW: Priority = Priority(1);
+
+    /// Returns the priority with this DSCP. Bits above the lowest six are ignored.
+    pub const fn of_dscp(dscp: u8) -> Priority {
+        Priority(dscp & 63)
+    }
+
+    /// Returns the DSCP, 0 to 63.
+    pub const fn dscp(self) -> u8 {
+        self.0
+    }
 }
 
 /// A packet in flight.
@@ -96,7 +108,7 @@ pub struct Packet {
     /// Whether the packet was sent before the source detected its first loss. This ground truth identifies losses that
     /// the overshoot of the first slow start caused.
     pub before_first_loss: bool,
-    /// Priority of the packet, sent as the DSCP in the IP header.
+    /// Priority of the packet: the DSCP of the IP header.
     pub priority: Priority,
 }
 

@@ -132,7 +132,7 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
         before_first_loss: false,
         damaged: false,
         ecn: Ecn::Ce,
-        priority: Priority::Low,
+        priority: Priority::LOW,
         hop: 0,
         enqueued_at: lasthop_base::Time::ZERO,
         body: Body::Datagram { number: 0 },
@@ -141,7 +141,11 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
     assert_eq!((back.source, back.destination, back.ecn), (ends.destination, ends.source, Ecn::Ce));
     let forth = Header::of(&Packet { forward: true, ..packet }, &ends);
     assert_eq!((forth.source, forth.destination), (ends.source, ends.destination));
-    assert_eq!((forth.dscp, forth.priority()), (1, Priority::Low));
+    assert_eq!((forth.dscp, forth.priority()), (1, Priority::LOW));
+    for dscp in 0..64 {
+        let header = Header::of(&Packet { priority: Priority::of_dscp(dscp), ..packet }, &ends);
+        assert_eq!((header.dscp, header.priority().dscp()), (dscp, dscp));
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn bytes_of(body: Body) -> Vec<u8> {
         before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
-        priority: Priority::Normal,
+        priority: Priority::NORMAL,
         route: 0,
         hop: 0,
         enqueued_at: lasthop_base::Time::ZERO,

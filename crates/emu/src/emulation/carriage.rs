@@ -2,7 +2,7 @@
 
 use lasthop_base::random::derive;
 use lasthop_engine::ExternalPacket;
-use lasthop_wire::bytes::{Checksums, Content, FlowAddresses, Header, parse};
+use lasthop_wire::bytes::{Checksums, Content, FlowAddresses, parse};
 use lasthop_wire::{Body, Ecn, Priority};
 
 /// Packet size with which links compute transmission times.
@@ -33,7 +33,7 @@ pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (ExternalPacket,
         Charge::Payload(header) if ends.is_some() => payload + header,
         _ => whole,
     };
-    let priority = if dscp == Header::LOWER_EFFORT { Priority::Low } else { Priority::Normal };
+    let priority = Priority::of_dscp(dscp);
     (ExternalPacket { wire_bytes, forward, ecn, priority, body }, ends)
 }
 
@@ -79,7 +79,7 @@ pub fn damage(bytes: &mut [u8], number: u64) {
 mod tests {
     use super::*;
     use lasthop_wire::Segment;
-    use lasthop_wire::bytes::{Payload, emit};
+    use lasthop_wire::bytes::{Header, Payload, emit};
 
     fn packet(ecn: Ecn, dscp: u8, v6: bool) -> Vec<u8> {
         let end = |port: u16| {
@@ -105,8 +105,10 @@ mod tests {
     #[test]
     fn the_traffic_class_is_read_of_both_families() {
         for v6 in [false, true] {
+            let expedited = entering(&packet(Ecn::NotEct, 46, v6), true, Charge::Real).0;
+            assert_eq!(expedited.priority.dscp(), 46);
             let (entering, ends) = entering(&packet(Ecn::Ect0, 1, v6), false, Charge::Real);
-            assert_eq!((entering.ecn, entering.priority), (Ecn::Ect0, Priority::Low));
+            assert_eq!((entering.ecn, entering.priority), (Ecn::Ect0, Priority::LOW));
             assert!(matches!(entering.body, Body::Tcp(segment) if segment.len == 1000));
             assert_eq!(ends.expect("TCP has ports").destination.port(), 2);
         }

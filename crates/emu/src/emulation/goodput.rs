@@ -242,7 +242,7 @@ mod tests {
                 wire_bytes: 40 + segment.len,
                 forward,
                 ecn: Ecn::NotEct,
-                priority: Priority::Normal,
+                priority: Priority::NORMAL,
                 body: Body::Tcp(segment),
             };
             let [server, client] = [([10, 0, 0, 1], 1), ([10, 0, 0, 2], client)].map(SocketAddr::from);
@@ -376,7 +376,7 @@ mod tests {
                 wire_bytes: 40,
                 forward,
                 ecn: Ecn::NotEct,
-                priority: Priority::Normal,
+                priority: Priority::NORMAL,
                 body: Body::Tcp(ack(0)),
             };
             let [source, destination] = [from, to].map(|port| SocketAddr::from(([10, 0, 0, 1], port)));

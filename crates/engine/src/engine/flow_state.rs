@@ -16,6 +16,8 @@ pub(super) struct FlowState {
     pub(super) traffic: Traffic,
     /// Copy of [`FlowSpec::opaque`](crate::FlowSpec::opaque).
     pub(super) opaque: bool,
+    /// Copy of [`FlowSpec::priority`](crate::FlowSpec::priority).
+    pub(super) priority: Priority,
     /// Copy of [`TcpConnection::has_loss_discrimination`](crate::flow::TcpConnection::has_loss_discrimination).
     pub(super) has_loss_discrimination: bool,
     pub(super) share: FlowShare,
@@ -55,14 +57,14 @@ impl FlowState {
     /// Counts a lost packet. If the flow has loss discrimination, also stores the byte range of a lost first
     /// transmission, and the reason for the loss. The reason is later compared with the verdict of loss discrimination.
     pub(super) fn count_loss(&mut self, packet: &Packet, reason: LossReason) {
-        let FlowState { traffic, account, has_loss_discrimination, .. } = self;
+        let FlowState { traffic, account, priority, has_loss_discrimination, .. } = self;
         if !packet.forward {
             account.rest().lost_backward[reason] += 1;
             return;
         }
         let is_tcp = || matches!((&*traffic, &packet.body), (Traffic::Tcp(_), Body::Tcp(_)));
         account.count_loss(reason, packet.before_first_loss && reason.is_congestion() && is_tcp());
-        if packet.priority == Priority::Low {
+        if packet.priority == Priority::LOW && *priority != Priority::LOW {
             account.rest().tagged_lost[reason] += 1;
         }
         if *has_loss_discrimination
@@ -84,17 +86,26 @@ pub(super) struct FlowDirection {
     /// endpoint that sends in this direction, or to that endpoint's application.
     route_and_flag: u32,
     pub(super) first: PipeId,
-    /// Pipe inside the host, which packets pass before the first link; [`NO_PIPE`] if there is no such pipe.
+    /// Pipe inside the host, which packets pass before the first link; [`NO_PIPE`] if there is no such pipe;
+    /// [`ONLY_PRIORITY`] if there is no such pipe, but the host sets the priority of packets.
     pub(super) host: PipeId,
     overhead: u32,
 }
 
 const NEEDS_NOTICES: u32 = 1 << 31;
 const NO_PIPE: PipeId = PipeId(u32::MAX);
+/// Value of [`FlowDirection::host`] that is not [`NO_PIPE`], so that packets without a priority of their flow need no
+/// further test.
+const ONLY_PRIORITY: PipeId = PipeId(u32::MAX - 1);
 const REAL: u32 = u32::MAX;
 
 impl FlowDirection {
-    pub(super) fn new(route: u32, first: PipeId, overhead: Overhead, needs_notices: bool) -> FlowDirection {
+    pub(super) fn new(
+        (route, first): (u32, PipeId),
+        overhead: Overhead,
+        priority: Priority,
+        needs_notices: bool,
+    ) -> FlowDirection {
         let overhead = match overhead {
             Overhead::Real => REAL,
             Overhead::Fixed(bytes) => bytes,
@@ -102,7 +113,7 @@ impl FlowDirection {
         FlowDirection {
             route_and_flag: route | if needs_notices { NEEDS_NOTICES } else { 0 },
             first,
-            host: NO_PIPE,
+            host: if priority == Priority::NORMAL { NO_PIPE } else { ONLY_PRIORITY },
             overhead,
         }
     }
@@ -115,12 +126,28 @@ impl FlowDirection {
         self.route_and_flag & NEEDS_NOTICES != 0
     }
 
-    pub(super) fn host(self) -> Option<PipeId> {
-        if self.host == NO_PIPE { None } else { Some(self.host) }
+    /// Returns the work of the host before the first link; `None` if there is none.
+    pub(super) fn host(self) -> Option<HostStep> {
+        if self.host == NO_PIPE { None } else { Some(HostStep(self.host)) }
+    }
+
+    /// Whether packets pass a pipe inside the host.
+    pub(super) fn has_host_pipe(self) -> bool {
+        self.host().is_some_and(|step| step.pipe().is_some())
     }
 
     pub(super) fn overhead(self) -> Overhead {
         if self.overhead == REAL { Overhead::Real } else { Overhead::Fixed(self.overhead) }
+    }
+}
+
+/// Work of a host before the first link: the host sets the packet's priority, then sends the packet into a pipe.
+#[derive(Clone, Copy)]
+pub(super) struct HostStep(PipeId);
+
+impl HostStep {
+    pub(super) fn pipe(self) -> Option<PipeId> {
+        if self.0 == ONLY_PRIORITY { None } else { Some(self.0) }
     }
 }
 

@@ -177,7 +177,8 @@ impl Engine {
             enqueued_at: Time::ZERO,
             body: entering.body,
         };
-        self.send_datagram(&mut packet);
+        let first = self.routes[packet.route as usize][0];
+        self.send(&mut packet, first);
         number
     }
 

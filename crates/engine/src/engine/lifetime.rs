@@ -131,7 +131,7 @@ impl Engine {
             && connection.application.is_none();
         let is_kept = self.keeps_flows || self.observer.is_some() || !self.nodes.is_empty();
         let is_special =
-            directions.iter().any(|direction| direction.needs_notices() || direction.host().is_some());
+            directions.iter().any(|direction| direction.needs_notices() || direction.has_host_pipe());
         has_ended
             && !is_kept
             && !is_special

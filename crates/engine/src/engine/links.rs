@@ -1,5 +1,6 @@
 //! [`Engine`]: packets on links and in queueing elements, and lost packets.
 
+use super::flow_state::HostStep;
 use super::{Engine, IN_HOST};
 use crate::flow::{NoEndpoint, Traffic};
 use crate::observer::{Fate, Observer};
@@ -8,7 +9,7 @@ use crate::ring::EntryKind;
 use lasthop_base::Time;
 use lasthop_net::peer_message::PeerMessage;
 use lasthop_net::{LinkDirection, Output, Passage};
-use lasthop_wire::{LossReason, Packet};
+use lasthop_wire::{LossReason, Packet, Priority};
 
 impl Engine {
     /// Handles the next event of a pipe: an arrival, or the deadline of its queueing element.
@@ -137,23 +138,28 @@ impl Engine {
         }
     }
 
-    /// Sends a packet into the pipe inside its host. The packet gets its number only when it leaves the host.
+    /// Sets a packet's priority, then sends the packet into the pipe inside its host, or into the pipe `first` if the
+    /// host has no pipe. The packet gets its number only when it leaves the host.
     #[cold]
-    pub(super) fn send_in_host(&mut self, packet: &mut Packet, at: PipeId) {
-        packet.hop = IN_HOST;
-        self.join_element(packet, at);
+    pub(super) fn send_in_host(&mut self, packet: &mut Packet, first: PipeId, host: HostStep) {
+        if packet.priority == Priority::NORMAL {
+            packet.priority = self.flows[packet.flow.0 as usize].priority;
+        }
+        match host.pipe() {
+            Some(pipe) => {
+                packet.hop = IN_HOST;
+                self.join_element(packet, pipe);
+            }
+            None => {
+                self.assign_number(packet);
+                self.send(packet, first);
+            }
+        }
     }
 
     pub(super) fn assign_number(&mut self, packet: &mut Packet) {
         packet.number = self.packets;
         self.packets += 1;
-    }
-
-    /// Sends a packet that does not come from an endpoint: a datagram or an external packet.
-    #[inline(never)]
-    pub(super) fn send_datagram(&mut self, packet: &mut Packet) {
-        let first = self.routes[packet.route as usize][0];
-        self.send(packet, first);
     }
 
     /// Calls [`Engine::join_element`] without inlining it, so that `send` stays small.

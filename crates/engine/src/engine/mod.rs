@@ -105,17 +105,19 @@ impl Engine {
                 Traffic::NoEndpoint(_) => [false; 2],
             };
             let mut direction = |path: &[PipeId], needs_notices| {
-                FlowDirection::new(number_of(&mut routes, path), path[0], flow.overhead, needs_notices)
+                let route = (number_of(&mut routes, path), path[0]);
+                FlowDirection::new(route, flow.overhead, flow.priority, needs_notices)
             };
             let directions =
                 [direction(&flow.forward, needs_notices[0]), direction(&flow.backward, needs_notices[1])];
-            let FlowSpec { traffic, start, opaque, .. } = flow;
+            let FlowSpec { traffic, start, priority, opaque, .. } = flow;
             let has_loss_discrimination =
                 matches!(&traffic, Traffic::Tcp(connection) if connection.has_loss_discrimination);
             FlowState {
                 directions,
                 traffic,
                 opaque,
+                priority,
                 has_loss_discrimination,
                 share: FlowShare::default(),
                 start,

@@ -1,6 +1,6 @@
 //! [`Engine`]: packets that hosts send, and the bookkeeping after an endpoint has acted.
 
-use super::flow_state::{FlowDirection, FlowState, endpoint_of, side_index};
+use super::flow_state::{FlowDirection, FlowState, HostStep, endpoint_of, side_index};
 use super::{Engine, timer_of};
 use crate::event_queue::Timers;
 use crate::flow::{Datagrams, FlowSide, Overhead, Traffic};
@@ -44,13 +44,13 @@ impl Engine {
     }
 
     #[inline(always)]
-    pub(super) fn send_from_host(&mut self, packet: &mut Packet, first: PipeId, host: Option<PipeId>) {
+    pub(super) fn send_from_host(&mut self, packet: &mut Packet, first: PipeId, host: Option<HostStep>) {
         match host {
             None => {
                 self.assign_number(packet);
                 self.send(packet, first);
             }
-            Some(host) => self.send_in_host(packet, host),
+            Some(host) => self.send_in_host(packet, first, host),
         }
     }
 
@@ -117,7 +117,7 @@ pub(super) fn empty_packet() -> Packet {
         before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
-        priority: Priority::Normal,
+        priority: Priority::NORMAL,
         hop: 0,
         enqueued_at: Time::ZERO,
         body: Body::Tcp(Segment::default()),
@@ -183,7 +183,7 @@ pub(super) fn wire_bytes(segment: &Segment, overhead: Overhead) -> u32 {
 pub(super) fn next_datagram(
     (number, flow, route): (u64, FlowId, u32),
     source: &mut Datagrams,
-    overhead: Overhead,
+    (overhead, priority): (Overhead, Priority),
 ) -> Packet {
     let within_flow = source.emit();
     let header = match overhead {
@@ -200,7 +200,7 @@ pub(super) fn next_datagram(
         before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
-        priority: Priority::Normal,
+        priority,
         hop: 0,
         enqueued_at: Time::ZERO,
         body: Body::Datagram { number: within_flow },

@@ -155,7 +155,7 @@ impl Engine {
                 number: 0,
                 before_first_loss: false,
                 damaged: false,
-                priority: Priority::Normal,
+                priority: Priority::NORMAL,
                 hop: 0,
                 enqueued_at: Time::ZERO,
             };

@@ -17,19 +17,19 @@ impl Engine {
         let id = FlowId(timer / 2);
         let side = if timer.is_multiple_of(2) { FlowSide::Source } else { FlowSide::Destination };
         let now = self.now;
-        let Some(FlowState { traffic, directions: [forward, _], share, start, .. }) =
+        let Some(FlowState { traffic, directions: [forward, _], priority, share, start, .. }) =
             self.flows.get_mut(id.0 as usize)
         else {
             return self.handle_node_timer(timer);
         };
-        let (direction, start) = (*forward, *start);
+        let (direction, priority, start) = (*forward, *priority, *start);
         let next = match traffic {
             Traffic::NoEndpoint(NoEndpoint::Datagrams(source)) if now < source.stop => {
-                let mut packet =
-                    next_datagram((self.packets, id, direction.route()), source, direction.overhead());
+                let number = (self.packets, id, direction.route());
+                let mut packet = next_datagram(number, source, (direction.overhead(), priority));
                 self.packets += 1;
                 let (next, stop) = (source.next, source.stop);
-                self.send_datagram(&mut packet);
+                self.send(&mut packet, direction.first);
                 if next < stop { next } else { Time::NEVER }
             }
             Traffic::NoEndpoint(NoEndpoint::Deferred(_)) => {

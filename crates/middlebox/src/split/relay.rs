@@ -83,7 +83,7 @@ fn packet(flow: FlowId, forward: bool, segment: Segment) -> Packet {
         before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
-        priority: Priority::Normal,
+        priority: Priority::NORMAL,
         route: 0,
         hop: 0,
         enqueued_at: Time::ZERO,

@@ -99,7 +99,7 @@ pub(super) mod tests {
             before_first_loss: false,
             damaged: false,
             ecn,
-            priority: Priority::Normal,
+            priority: Priority::NORMAL,
             route: 0,
             hop: 0,
             enqueued_at: lasthop_base::Time::ZERO,

@@ -68,7 +68,7 @@ mod tests {
             let mut values = MECHANISM.info.defaults();
             values.set("rate", lasthop_base::Value::Number(rate));
             let mut channel = (MECHANISM.build)(&values, Stream::named(1, "air"));
-            let (start, end, priority) = (Time::ZERO, Time::ZERO, Priority::Normal);
+            let (start, end, priority) = (Time::ZERO, Time::ZERO, Priority::NORMAL);
             let transmission = Transmission { start, end, bytes: 1040, priority, attempt: 0 };
             let (mut lost, mut spared) = (0.0, 0.0);
             for _ in 0..200_000 {

@@ -117,7 +117,7 @@ mod tests {
                     end: start + Duration::from_millis(20),
                     bytes: 960,
                     attempt: 0,
-                    priority: Priority::Normal,
+                    priority: Priority::NORMAL,
                 };
                 let is_lost = channel.transmit(&transmission) == Reception::Lost;
                 lost += u32::from(is_lost);

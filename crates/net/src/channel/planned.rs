@@ -52,7 +52,7 @@ mod tests {
                 start,
                 end: start + Duration::from_millis(1),
                 bytes: 1000,
-                priority: Priority::Normal,
+                priority: Priority::NORMAL,
                 attempt: 0,
             }
         };

@@ -62,7 +62,7 @@ mod tests {
         let value = Unit::Counts.parse("0, 2,3").expect("a list");
         choice.values.set("packets", value);
         let mut channel = (choice.build)(&choice.values, Stream::named(1, "air"));
-        let (start, end, priority) = (Time::ZERO, Time::ZERO, Priority::Normal);
+        let (start, end, priority) = (Time::ZERO, Time::ZERO, Priority::NORMAL);
         let mut lost = Vec::new();
         for number in 0..10 {
             if channel.transmit(&Transmission { start, end, bytes: 1000, priority, attempt: 0 })

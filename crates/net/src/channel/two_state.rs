@@ -279,7 +279,7 @@ impl Channel for ByTime {
 }
 
 fn is_shielded(shields_tags: bool, transmission: &Transmission) -> bool {
-    shields_tags && transmission.priority == Priority::Low
+    shields_tags && transmission.priority == Priority::LOW
 }
 
 #[cfg(test)]
@@ -299,7 +299,7 @@ mod tests {
     fn transmission(at_millis: u64) -> Transmission {
         let start = Time::from_nanos(at_millis * 1_000_000);
         let end = start + Duration::from_millis(1);
-        Transmission { start, end, bytes: 1000, priority: Priority::Normal, attempt: 0 }
+        Transmission { start, end, bytes: 1000, priority: Priority::NORMAL, attempt: 0 }
     }
 
     #[test]
@@ -469,7 +469,7 @@ mod tests {
         for meets in ["overlap", "end", "step", "sent"] {
             let mut settings = good_10_bad_2(meets).to_vec();
             settings.push(("shields_tags", Value::Flag(true)));
-            let tagged = (0..10_000).map(|at| Transmission { priority: Priority::Low, ..transmission(at) });
+            let tagged = (0..10_000).map(|at| Transmission { priority: Priority::LOW, ..transmission(at) });
             assert_eq!(share_lost(&settings, tagged), 0.0, "{meets}");
             assert!(share_lost(&settings, (0..10_000).map(transmission)) > 0.05, "{meets}");
         }

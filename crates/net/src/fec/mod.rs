@@ -135,7 +135,7 @@ impl FecDirection {
             return;
         }
         let block = number % self.open();
-        let intact = self.transmit(now, self.longest[block], Priority::Normal);
+        let intact = self.transmit(now, self.longest[block], Priority::NORMAL);
         self.decoder.on_parity(block, intact, self.frees_at + self.delay, out);
         self.phase = FecPhase::Parity(number + 1);
     }

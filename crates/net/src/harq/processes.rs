@@ -131,7 +131,7 @@ impl Processes {
                     end: start + self.slot,
                     bytes,
                     attempt,
-                    priority: Priority::Normal,
+                    priority: Priority::NORMAL,
                 };
                 let destroyed = channel.transmit(&transmission) == Reception::Lost;
                 let is_outage = attempt > 0 && service.rate_at(start).bps() <= 1;

@@ -100,7 +100,7 @@ mod tests {
             before_first_loss: false,
             damaged: false,
             ecn,
-            priority: Priority::Normal,
+            priority: Priority::NORMAL,
             hop: 0,
             enqueued_at: Time::ZERO,
             body: Body::Datagram { number: 0 },

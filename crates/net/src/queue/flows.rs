@@ -116,6 +116,15 @@ impl Flows {
         self.bytes
     }
 
+    pub(super) fn bytes_of(&self, flow: u32) -> u64 {
+        self.flows[flow as usize].bytes
+    }
+
+    /// Number of flows in the list of new flows and in the list of old flows.
+    pub(super) fn active(&self) -> u32 {
+        self.new.len + self.old.len
+    }
+
     pub(super) fn old(&self) -> u32 {
         self.old.len
     }

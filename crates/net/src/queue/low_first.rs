@@ -57,7 +57,7 @@ impl LowFirst {
 }
 
 fn is_low(packet: &Packet) -> bool {
-    packet.priority == Priority::Low
+    packet.priority == Priority::LOW
 }
 
 impl Queue for LowFirst {
@@ -100,7 +100,7 @@ mod tests {
     fn offered(low: &[bool]) -> (Vec<u64>, Vec<u64>) {
         let (mut queue, mut dropped) = (LowFirst::new(3), Dropped::new());
         for (number, low) in (0..).zip(low) {
-            let priority = if *low { Priority::Low } else { Priority::Normal };
+            let priority = if *low { Priority::LOW } else { Priority::NORMAL };
             queue.enqueue(at(0), Packet { priority, ..packet(number, 1, Ecn::NotEct) }, &mut dropped);
         }
         let leave = all(&mut queue, at(1)).iter().map(|(_, number)| *number).collect();

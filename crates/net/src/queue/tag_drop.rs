@@ -71,7 +71,7 @@ struct TagDrop {
 
 impl Queue for TagDrop {
     fn enqueue(&mut self, _: Time, packet: Packet, dropped: &mut Dropped) {
-        let is_tagged = packet.priority == Priority::Low;
+        let is_tagged = packet.priority == Priority::LOW;
         let waits_for_tag = is_tagged && self.has_pending_notice(packet.flow);
         if !self.has_room(&packet) {
             dropped.push((packet, LossReason::QueueFull));
@@ -118,7 +118,7 @@ impl TagDrop {
     /// notice is pending.
     fn drop_tag_for(&mut self, flow: FlowId, dropped: &mut Dropped) {
         let is_notice =
-            |packet: &Packet| packet.priority == Priority::Low && (self.of_any || packet.flow == flow);
+            |packet: &Packet| packet.priority == Priority::LOW && (self.of_any || packet.flow == flow);
         let found = if self.newest {
             self.waiting.iter().rposition(is_notice)
         } else {
@@ -177,7 +177,7 @@ mod tests {
             before_first_loss: false,
             damaged: false,
             ecn: Ecn::NotEct,
-            priority: if tagged { Priority::Low } else { Priority::Normal },
+            priority: if tagged { Priority::LOW } else { Priority::NORMAL },
             hop: 0,
             enqueued_at: Time::ZERO,
             body: Body::Datagram { number },

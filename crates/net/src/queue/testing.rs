@@ -15,7 +15,7 @@ pub(super) fn packet(number: u64, flow: u32, ecn: Ecn) -> Packet {
         before_first_loss: false,
         damaged: false,
         ecn,
-        priority: Priority::Normal,
+        priority: Priority::NORMAL,
         hop: 0,
         enqueued_at: Time::ZERO,
         body: Body::Datagram { number },

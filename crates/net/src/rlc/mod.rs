@@ -223,7 +223,7 @@ impl Rlc {
             self.counters.polls += u64::from(has_poll);
             let bytes = bytes.max(self.pdu).min(u64::from(u32::MAX)) as u32;
             let transmission =
-                Transmission { start: now, end: ends, bytes, attempt: 0, priority: Priority::Normal };
+                Transmission { start: now, end: ends, bytes, attempt: 0, priority: Priority::NORMAL };
             self.send(&transmission, &BlockContents { status, ranges: &block, poll_only, has_poll }, out);
         }
         block.clear();

@@ -58,7 +58,7 @@ impl Packet {
     /// Whether the sender gave the packet low priority.
     #[getter]
     fn low_priority(&self) -> bool {
-        self.0.priority == lasthop_wire::Priority::Low
+        self.0.priority == lasthop_wire::Priority::LOW
     }
 
     fn __repr__(&self) -> String {

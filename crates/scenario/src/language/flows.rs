@@ -3,6 +3,7 @@
 use super::{LONGEST, MAX_FLOWS, QUIC, SHORTEST, SPAN, TIME, TRAFFIC, seam_keys};
 use crate::applications;
 use crate::catalogue::Catalogue;
+use crate::dscp;
 use crate::key::{Key, ValueType};
 use crate::text::plain;
 use lasthop_base::{Duration, Unit, Value};
@@ -36,6 +37,13 @@ pub(crate) fn any_flow() -> Vec<Key> {
             ValueType::Unit(TIME),
             "0 s",
             "largest random delay of each start, drawn anew in each run",
+        ),
+        Key::default(
+            "dscp",
+            ValueType::WordOr(dscp::WORDS, Unit::Count(0, dscp::LARGEST)),
+            dscp::DEFAULT,
+            "code point (DSCP) in the IP header of the packets in both directions (RFC 2474): be: best effort; le: \
+             lower effort; ef: expedited forwarding; va: voice admit; af11 … cs7: classes; or the number",
         ),
     ]
 }

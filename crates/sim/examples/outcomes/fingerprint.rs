@@ -43,11 +43,8 @@ impl Fingerprint {
             Fate::Open => ("open", now),
         };
         let (flow, forward, bytes) = (packet.flow.0, packet.forward, packet.wire_bytes);
-        let (ecn, priority) = (packet.ecn, packet.priority);
-        self.add(format_args!(
-            "{now:?} {} {fate} {until:?} {flow} {forward} {bytes} {ecn:?} {priority:?}",
-            pipe.0
-        ));
+        let (ecn, dscp) = (packet.ecn, packet.priority.dscp());
+        self.add(format_args!("{now:?} {} {fate} {until:?} {flow} {forward} {bytes} {ecn:?} {dscp}", pipe.0));
         if let Some(segment) = packet.segment() {
             self.add(format_args!("{segment:?}"));
         }

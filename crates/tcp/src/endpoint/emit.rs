@@ -40,7 +40,7 @@ pub struct Sending {
 
 /// Properties of a segment without data, after which another segment may follow.
 const BARE: SendInfo =
-    SendInfo { is_retransmission: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
+    SendInfo { is_retransmission: false, priority: Priority::NORMAL, ecn: Ecn::NotEct, more: true };
 
 impl Default for SendInfo {
     fn default() -> SendInfo {
@@ -206,7 +206,7 @@ impl Endpoint {
             segment.flags = segment.flags | Flags::CWR;
         }
         self.log.frequent.data_sent += 1;
-        if priority == Priority::Low {
+        if priority == Priority::LOW {
             self.log.frequent.tagged_sent += 1;
         }
         *sent = SendInfo { is_retransmission: false, priority, ecn: self.data_ecn, more };
@@ -232,7 +232,7 @@ impl Endpoint {
             segment.flags = segment.flags | Flags::CWR;
         }
         self.log.frequent.data_sent += 1;
-        self.log.frequent.tagged_sent += u64::from(priority == Priority::Low);
+        self.log.frequent.tagged_sent += u64::from(priority == Priority::LOW);
         let ecn = if is_retransmission || len == 0 { Ecn::NotEct } else { self.data_ecn };
         SendInfo { is_retransmission, priority, ecn, more }
     }

@@ -317,7 +317,7 @@ impl Sender {
             log.frequent.retransmitted += 1;
             log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
         }
-        Some(Outgoing { range, is_retransmission, fin: false, priority: Priority::Normal, cwr: false })
+        Some(Outgoing { range, is_retransmission, fin: false, priority: Priority::NORMAL, cwr: false })
     }
 
     /// Sends the tail loss probe regardless of cwnd: new data if any may be sent, otherwise a retransmission of the
@@ -365,6 +365,6 @@ impl Sender {
         let range = Range { start: start.max(end.saturating_sub(self.full_payload)), end };
         self.window.on_extra(now);
         let fin = self.application.ends_with(range);
-        Some(Outgoing { range, is_retransmission: true, fin, priority: Priority::Low, cwr: false })
+        Some(Outgoing { range, is_retransmission: true, fin, priority: Priority::LOW, cwr: false })
     }
 }

@@ -37,7 +37,7 @@ impl Sender {
         }
         let priority = match &mut self.discriminator {
             Some(discriminator) => discriminator.on_sent(range, self.window.bytes(), &self.scoreboard),
-            None => Priority::Normal,
+            None => Priority::NORMAL,
         };
         (priority, std::mem::take(&mut self.needs_cwr))
     }
@@ -73,7 +73,7 @@ impl Sender {
         log.trace(now, Event::Retransmitted { range, reason });
         let priority = match &mut self.discriminator {
             Some(discriminator) => discriminator.on_retransmitted(range),
-            None => Priority::Normal,
+            None => Priority::NORMAL,
         };
         Outgoing {
             range,

@@ -36,7 +36,7 @@ impl Header {
 
     /// Returns the priority that the DSCP indicates.
     pub fn priority(&self) -> Priority {
-        if self.dscp == Header::LOWER_EFFORT { Priority::Low } else { Priority::Normal }
+        Priority::of_dscp(self.dscp)
     }
 
     /// Returns the header of a flow's packet. The packet's direction determines which end is the source. The
@@ -44,7 +44,6 @@ impl Header {
     pub fn of(packet: &Packet, ends: &FlowAddresses) -> Header {
         let (source, destination) =
             if packet.forward { (ends.source, ends.destination) } else { (ends.destination, ends.source) };
-        let dscp = if packet.priority == Priority::Low { Header::LOWER_EFFORT } else { 0 };
-        Header { source, destination, ecn: packet.ecn, dscp, id: 0, ttl: Header::TTL }
+        Header { source, destination, ecn: packet.ecn, dscp: packet.priority.dscp(), id: 0, ttl: Header::TTL }
     }
 }

@@ -3,19 +3,22 @@
 //!
 //! * This file: shaper, hashing of flows (eight ways), memory limit.
 //! * `cobalt`: drops and marks. `hosts`: fairness between hosts. `ack_filter`: removal of redundant ACKs.
+//! * `division`: classes of traffic by DSCP. `tins`: priority between classes, each with queues of its own.
 //!
 //! The shaper allows no burst: a packet may leave as soon as the previous packet would have been sent at `rate`. A
 //! flow's hash selects a set of eight queues. While this set has a free queue, each flow gets a queue of its own. At a
 //! low rate, `target` and the interval grow with the transmission time of a packet.
 //!
 //! # Not modelled
-//! DiffServ priorities (all packets count as `besteffort`), NAT, framing except `overhead`, and rate estimation are not
-//! modelled. While a flow pauses, its COBALT count stays constant, whereas sch_cake decreases the count step by step.
-//! Host fairness is off by default, whereas sch_cake's default is `triple-isolate`.
+//! NAT, framing except `overhead`, and rate estimation are not modelled. While a flow pauses, its COBALT count stays constant, whereas sch_cake decreases the count step by step.
+//! Host fairness is off by default, whereas sch_cake's default is `triple-isolate`. All packets are in one tin by
+//! default, whereas sch_cake's default is `diffserv3`.
 
 mod ack_filter;
 mod cobalt;
+mod division;
 mod hosts;
+mod tins;
 
 use super::flows::{Flows, SALT, hash};
 use super::{Build, Dropped, Hosts, Queue};
@@ -26,6 +29,7 @@ use hosts::{Isolation, Sides};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Stream, Time, Unit, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::cell::RefCell;
+use tins::Tins;
 
 const LONGEST: Duration = Duration::from_secs(100);
 
@@ -88,6 +92,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "removes pure ACKs that a later packet of the flow in the queue makes redundant; on: keeps one \
                       redundant ACK; aggressive: keeps none. Removed ACKs count as acks_lost",
             },
+            Parameter {
+                name: "tins",
+                unit: Unit::Word(division::WORDS),
+                default: Some("besteffort"),
+                doc: "classes by DSCP, each with priority up to a share of the rate. besteffort: one class. diffserv3 \
+                      (sch_cake's default): Bulk 1/16, Best Effort 1, Voice 1/4. diffserv4: also Video 1/2. diffserv8, \
+                      precedence: eight classes",
+            },
             SALT,
         ],
         only_if: &[OnlyIf { parameters: &["overhead"], other: "shape", is: Is::Not("0") }],
@@ -96,7 +108,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, context| {
         let shape = values.number("shape");
         let rate = (shape > 0.0).then(|| Rate::from_bps(((context.rate.bps() as f64 * shape) as u64).max(1)));
-        Discipline::scheduled(Cake::new(values, rate, QUEUES, context.random).between(values, context.hosts))
+        match Tins::new(values, rate, &context.random, context.hosts.as_ref()) {
+            Some(tins) => Discipline::scheduled(tins),
+            None => {
+                let cake = Cake::new(values, rate, QUEUES, context.random);
+                Discipline::scheduled(cake.between(values, context.hosts))
+            }
+        }
     },
 };
 
@@ -173,6 +191,20 @@ impl Cake {
         self.tags[found] = hash;
         found as u32
     }
+
+    /// Number of bytes in the longest queue.
+    fn longest_bytes(&self) -> u64 {
+        self.flows.bytes_of(self.flows.longest_queue())
+    }
+
+    /// Drops the first packet of the longest queue. Returns false if all queues are empty.
+    fn drop_from_longest(&mut self, now: Time, dropped: &mut Dropped) -> bool {
+        let longest_queue = self.flows.longest_queue();
+        let Some((_, packet)) = self.flows.pop(longest_queue) else { return false };
+        self.cobalts[longest_queue as usize].on_full(&self.parameters, now);
+        dropped.push((packet, LossReason::QueueFull));
+        true
+    }
 }
 
 impl Queue for Cake {
@@ -190,10 +222,9 @@ impl Queue for Cake {
         }
         self.flows.push(flow, now, packet, quantum);
         while self.flows.bytes() > self.memory {
-            let longest_queue = self.flows.longest_queue();
-            let Some((_, packet)) = self.flows.pop(longest_queue) else { break };
-            self.cobalts[longest_queue as usize].on_full(&self.parameters, now);
-            dropped.push((packet, LossReason::QueueFull));
+            if !self.drop_from_longest(now, dropped) {
+                break;
+            }
         }
     }
 

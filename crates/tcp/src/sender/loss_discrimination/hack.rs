@@ -35,7 +35,7 @@ impl LossDiscriminator for Hack {
 
     fn on_sent(&mut self, _: Range, _: u64, scoreboard: &Scoreboard) -> Priority {
         self.damaged.remove_below(scoreboard.una());
-        Priority::Normal
+        Priority::NORMAL
     }
 
     fn on_loss(&mut self, lost: Range) -> Option<Cause> {

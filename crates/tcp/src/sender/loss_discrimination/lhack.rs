@@ -63,12 +63,12 @@ impl LossDiscriminator for Lhack {
     fn on_sent(&mut self, _: Range, _: u64, scoreboard: &Scoreboard) -> Priority {
         self.reached.remove_below(scoreboard.una());
         self.resent.remove_below(scoreboard.una());
-        Priority::Normal
+        Priority::NORMAL
     }
 
     fn on_retransmitted(&mut self, range: Range) -> Priority {
         self.resent.insert(range);
-        Priority::Normal
+        Priority::NORMAL
     }
 
     fn on_last_hop(&mut self, range: Range) {

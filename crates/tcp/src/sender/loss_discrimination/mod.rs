@@ -31,13 +31,13 @@ pub trait LossDiscriminator: Send {
     /// Handles the sending of new data. `window`: cwnd, bytes. Returns the packet's priority.
     fn on_sent(&mut self, range: Range, window: u64, scoreboard: &Scoreboard) -> Priority {
         let _ = (range, window, scoreboard);
-        Priority::Normal
+        Priority::NORMAL
     }
 
     /// Handles a retransmission. Returns the packet's priority.
     fn on_retransmitted(&mut self, range: Range) -> Priority {
         let _ = range;
-        Priority::Normal
+        Priority::NORMAL
     }
 
     /// Handles a duplicate ACK, or a new ACK that the slow path handles. Returns `true` if the first outstanding

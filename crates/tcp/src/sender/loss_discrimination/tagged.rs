@@ -93,25 +93,25 @@ impl LossDiscriminator for Tagged {
         self.tags.retain(|tag| !scoreboard.has_arrived(*tag));
         let waits = self.after_loss == AfterLoss::Recovery && self.recovering && !self.lost.is_empty();
         if waits || self.tags.len() as u64 >= self.per_window || range.start < self.next_at {
-            return Priority::Normal;
+            return Priority::NORMAL;
         }
         if self.per_window > 1 {
             self.next_at = range.start + window / self.per_window;
         }
         self.tags.push(range.start);
-        Priority::Low
+        Priority::LOW
     }
 
     fn on_retransmitted(&mut self, range: Range) -> Priority {
         if !self.tags.contains(&range.start) {
-            return Priority::Normal;
+            return Priority::NORMAL;
         }
         if !self.lost.contains(&range.start) {
             self.lost.push(range.start);
         }
         match self.after_loss {
-            AfterLoss::Retransmission => Priority::Low,
-            AfterLoss::Hole | AfterLoss::Recovery => Priority::Normal,
+            AfterLoss::Retransmission => Priority::LOW,
+            AfterLoss::Hole | AfterLoss::Recovery => Priority::NORMAL,
         }
     }
 
@@ -169,7 +169,7 @@ mod tests {
                 let start = self.scoreboard.nxt();
                 let range = Range { start, end: start + MSS };
                 self.scoreboard.record_new(MSS, Time::ZERO);
-                if self.discriminator.on_sent(range, 10 * MSS, &self.scoreboard) == Priority::Low {
+                if self.discriminator.on_sent(range, 10 * MSS, &self.scoreboard) == Priority::LOW {
                     tagged.push(start / MSS);
                 }
             }
@@ -272,12 +272,12 @@ mod tests {
             }
             (priority, host.send(1))
         };
-        assert_eq!(next("hole", false, false), (Priority::Normal, vec![]));
-        assert_eq!(next("hole", true, false), (Priority::Normal, vec![10]));
-        assert_eq!(next("recovery", true, false), (Priority::Normal, vec![]));
-        assert_eq!(next("recovery", true, true), (Priority::Normal, vec![10]));
-        assert_eq!(next("retransmission", false, false), (Priority::Low, vec![]));
-        assert_eq!(next("retransmission", true, false), (Priority::Low, vec![10]));
+        assert_eq!(next("hole", false, false), (Priority::NORMAL, vec![]));
+        assert_eq!(next("hole", true, false), (Priority::NORMAL, vec![10]));
+        assert_eq!(next("recovery", true, false), (Priority::NORMAL, vec![]));
+        assert_eq!(next("recovery", true, true), (Priority::NORMAL, vec![10]));
+        assert_eq!(next("retransmission", false, false), (Priority::LOW, vec![]));
+        assert_eq!(next("retransmission", true, false), (Priority::LOW, vec![10]));
     }
 
     #[test]
