@@ -22,7 +22,7 @@ pub(crate) fn packet(number: u64, wire_bytes: u32) -> Packet {
         before_first_loss: false,
         damaged: false,
         ecn: Ecn::Ect0,
-        priority: Priority::Normal,
+        priority: Priority::NORMAL,
         hop: 0,
         enqueued_at: Time::ZERO,
         body: Body::Datagram { number },

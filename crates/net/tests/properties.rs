@@ -34,7 +34,7 @@ fn packet(number: u64) -> Packet {
         before_first_loss: false,
         damaged: false,
         ecn: Ecn::Ect0,
-        priority: Priority::Normal,
+        priority: Priority::NORMAL,
         hop: 0,
         enqueued_at: Time::ZERO,
         body: Body::Datagram { number },
@@ -502,7 +502,7 @@ fn loss_probabilities() {
         (choice.build)(&choice.values, Stream::named(1, "air"))
     };
     let start = Time::ZERO;
-    let one = Transmission { start, end: at(1), bytes: 1000, priority: Priority::Normal, attempt: 0 };
+    let one = Transmission { start, end: at(1), bytes: 1000, priority: Priority::NORMAL, attempt: 0 };
     for mechanism in channel::ALL {
         let name = mechanism.info.name;
         let mut channel = built(name);

@@ -109,7 +109,7 @@ mod tests {
         start: Time::ZERO,
         end: Time::from_nanos(1),
         bytes: 1000,
-        priority: Priority::Low,
+        priority: Priority::LOW,
         attempt: 0,
     };
 
@@ -130,7 +130,7 @@ mod tests {
             let seen: Vec<_> = channel.seen.iter().map(|it| (it.start, it.end, it.attempt)).collect();
             let end = |millis| at(millis) + Duration::from_nanos(1);
             assert_eq!(seen, [(at(6), end(6), 1), (at(12), end(12), 2)]);
-            assert!(channel.seen.iter().all(|it| (it.bytes, it.priority) == (1000, Priority::Low)));
+            assert!(channel.seen.iter().all(|it| (it.bytes, it.priority) == (1000, Priority::LOW)));
         }
     }
 

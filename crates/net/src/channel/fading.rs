@@ -179,7 +179,7 @@ mod tests {
         for seed in 0..200 {
             let outcome = |start: u64, end: u64| {
                 let [start, end] = [start, end].map(|millis| Time::ZERO + Duration::from_millis(millis));
-                let (priority, attempt) = (Priority::Normal, 0);
+                let (priority, attempt) = (Priority::NORMAL, 0);
                 let mut channel = FadingChannel::new(0.5, 50.0, 1, &mut Stream::named(seed, "fading"));
                 channel.transmit(&Transmission { start, end, bytes: 1, priority, attempt })
             };
