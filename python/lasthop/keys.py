@@ -359,7 +359,7 @@ class Flow(_FlowWords, total=False):
     """time between the starts of two replicas; "0 s" by default"""
     start_spread: str | Replicas
     """largest random delay of each start, drawn anew in each run; "0 s" by default"""
-    dscp: int | str | Replicas
+    dscp: str | Replicas
     """code point (DSCP) in the IP header of the packets in both directions (RFC 2474): be: best effort; le:
     lower effort; ef: expedited forwarding; va: voice admit; af11 … cs7: classes; or the number; "be" by
     default"""
