@@ -108,8 +108,10 @@ impl StackFlow {
     pub(crate) fn act(&mut self, now: Time) -> [bool; 2] {
         let Some(application) = &mut self.application else { return [false; 2] };
         let [source, destination] = &mut self.ends;
-        source.update_unsent(destination.delivered);
-        let mut has_output = application.act(now, source, destination);
+        let delivered = [source.delivered, destination.delivered];
+        let mut server = StackSocket { end: source, peer_delivered: delivered[1] };
+        let mut client = StackSocket { end: destination, peer_delivered: delivered[0] };
+        let mut has_output = application.act(now, &mut server, &mut client);
         // A server closes the connection after its client.
         if source.stack.is_at_end() && !source.is_closed {
             source.is_closed = true;
@@ -149,8 +151,6 @@ struct StackEnd {
     unwritten: u64,
     /// Data that the stack has accepted, bytes.
     accepted: u64,
-    /// Estimate of the data in the stack that was not yet sent, bytes.
-    unsent_in_stack: u64,
     /// Whether the application writes no more data.
     is_closed: bool,
     /// Whether the stack was told that the application's data has ended.
@@ -167,38 +167,41 @@ impl StackEnd {
             stack: Guarded::new(stack),
             unwritten: 0,
             accepted: 0,
-            unsent_in_stack: 0,
             is_closed: false,
             is_finished: false,
             delivered: 0,
             sent: 0,
         }
     }
-
-    /// Estimates the unsent data in the stack, if the peer's application has read `delivered` bytes. A stack does not
-    /// report unsent data. Sent data that the peer has not read is at most twice cwnd: one window before a loss, and one
-    /// window during its repair. Linux limits the send buffer to twice cwnd for the same reason.
-    fn update_unsent(&mut self, delivered: u64) {
-        let cwnd = self.stack.observe().cwnd.unwrap_or(u64::MAX / 2);
-        self.unsent_in_stack = self.accepted.saturating_sub(delivered).saturating_sub(2 * cwnd);
-    }
 }
 
-impl Socket for StackEnd {
+/// One end of a flow, as the end's application uses the flow.
+struct StackSocket<'a> {
+    end: &'a mut StackEnd,
+    /// Payload that the peer's application has read, bytes.
+    peer_delivered: u64,
+}
+
+impl Socket for StackSocket<'_> {
     fn delivered(&self) -> u64 {
-        self.delivered
+        self.end.delivered
     }
 
+    /// Estimates the unsent data, which a stack does not report. Sent data that the peer has not read is at most twice
+    /// cwnd: one window before a loss, and one window during its repair. Linux limits the send buffer to twice cwnd for
+    /// the same reason. Without cwnd, all data that the stack has accepted counts as sent.
     fn unsent(&self) -> u64 {
-        self.unwritten + self.unsent_in_stack
+        let unread = self.end.accepted.saturating_sub(self.peer_delivered);
+        let cwnd = self.end.stack.observe().cwnd;
+        self.end.unwritten + cwnd.map_or(0, |cwnd| unread.saturating_sub(cwnd.saturating_mul(2)))
     }
 
     fn write(&mut self, bytes: u64) {
-        self.unwritten += bytes;
+        self.end.unwritten += bytes;
     }
 
     fn close(&mut self) {
-        self.is_closed = true;
+        self.end.is_closed = true;
     }
 }
 

@@ -42,8 +42,10 @@ impl Engine {
         if flow.failure.is_some() {
             return self.timers.reschedule(timer, Time::NEVER);
         }
-        if side == flow.opener && !flow.is_open && now >= *start {
-            flow.is_open = true;
+        let mut side = side;
+        if !flow.is_open && now >= *start {
+            // An application's first action is due at the same time, and needs an open connection.
+            (flow.is_open, side) = (true, flow.opener);
             flow.end(side).open(now);
             self.concurrent.begin(share);
         } else {
