@@ -66,6 +66,11 @@ impl Priority {
         Priority(dscp & 63)
     }
 
+    /// Returns `other` in place of best effort.
+    pub fn or(self, other: Priority) -> Priority {
+        if self == Priority::NORMAL { other } else { self }
+    }
+
     /// Returns the DSCP, 0 to 63.
     pub const fn dscp(self) -> u8 {
         self.0

@@ -9,7 +9,7 @@ use crate::ring::EntryKind;
 use lasthop_base::Time;
 use lasthop_net::peer_message::PeerMessage;
 use lasthop_net::{LinkDirection, Output, Passage};
-use lasthop_wire::{LossReason, Packet, Priority};
+use lasthop_wire::{LossReason, Packet};
 
 impl Engine {
     /// Handles the next event of a pipe: an arrival, or the deadline of its queueing element.
@@ -142,9 +142,7 @@ impl Engine {
     /// host has no pipe. The packet gets its number only when it leaves the host.
     #[cold]
     pub(super) fn send_in_host(&mut self, packet: &mut Packet, first: PipeId, host: HostStep) {
-        if packet.priority == Priority::NORMAL {
-            packet.priority = self.flows[packet.flow.0 as usize].priority;
-        }
+        packet.priority = packet.priority.or(self.flows[packet.flow.0 as usize].priority);
         match host.pipe() {
             Some(pipe) => {
                 packet.hop = IN_HOST;

@@ -14,7 +14,7 @@ use lasthop_middlebox::{Decision, Middlebox};
 use lasthop_net::TransmissionFailures;
 use lasthop_net::service::Service;
 use lasthop_tcp::{Endpoint, Notice};
-use lasthop_wire::{Body, FlowId, LinkReport, LossReason, NodeNotice, Packet, Priority};
+use lasthop_wire::{Body, FlowId, LinkReport, LossReason, NodeNotice, Packet};
 use std::collections::BinaryHeap;
 
 impl Engine {
@@ -142,9 +142,7 @@ impl Engine {
         let Node { id, exits, .. } = &self.nodes[node_index as usize];
         let (id, Some(hop)) = (*id, exits[route as usize]) else { return };
         flow.account.rest().created[usize::from(!packet.forward)] += 1;
-        if packet.priority == Priority::NORMAL {
-            packet.priority = flow.priority;
-        }
+        packet.priority = packet.priority.or(flow.priority);
         self.assign_number(&mut packet);
         let packet = Packet { route, hop, ..packet };
         if let Some(observer) = &mut self.observer {

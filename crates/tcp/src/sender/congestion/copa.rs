@@ -24,7 +24,9 @@
 //! * The velocity is limited, so that an ACK changes cwnd by at most the segments that the ACK delivers.
 
 use super::windowed_min::WindowedMin;
-use super::{AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start};
+use super::{
+    AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start, segments,
+};
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit, Values};
 
@@ -199,7 +201,7 @@ impl Copa {
 
 impl CongestionControl for Copa {
     fn window(&self) -> u64 {
-        (self.cwnd.min((1u64 << 30) as f64 / self.mss) * self.mss) as u64
+        segments::bytes(self.cwnd, self.mss)
     }
 
     fn ssthresh(&self) -> u64 {
@@ -255,7 +257,7 @@ impl CongestionControl for Copa {
     }
 
     fn on_idle(&mut self, window: u64) {
-        self.cwnd = self.cwnd.min(window as f64 / self.mss).max(1.0);
+        self.cwnd = segments::after_idle(self.cwnd, window, self.mss);
     }
 
     fn on_segment(&mut self, mss: u64) {
@@ -264,11 +266,7 @@ impl CongestionControl for Copa {
     }
 
     fn on_recovered(&mut self, _: u64, recovered: Recovered) {
-        match recovered {
-            Recovered::Revised { to, .. } => self.cwnd = self.cwnd.max(to.window as f64 / self.mss),
-            Recovered::Probed { window } => self.cwnd = window as f64 / self.mss,
-            Recovered::Kept => {}
-        }
+        self.cwnd = segments::after_recovery(self.cwnd, recovered, self.mss);
     }
 }
 

@@ -26,6 +26,7 @@ mod reno;
 #[cfg(test)]
 mod rounds;
 mod scalable;
+mod segments;
 mod sprout;
 mod variant;
 mod vegas;

@@ -36,7 +36,7 @@
 //!   85 segments, fills the path.
 
 use super::windowed_min::WindowedMin;
-use super::{AckEvent, Build, CongestionControl, LossEvent, Nature, RateHooks, Recovered, Start};
+use super::{AckEvent, Build, CongestionControl, LossEvent, Nature, RateHooks, Recovered, Start, segments};
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use std::collections::VecDeque;
@@ -313,7 +313,7 @@ impl Sprout {
 
 impl CongestionControl for Sprout {
     fn window(&self) -> u64 {
-        (self.cwnd.min((1u64 << 30) as f64 / self.mss) * self.mss) as u64
+        segments::bytes(self.cwnd, self.mss)
     }
 
     fn ssthresh(&self) -> u64 {
@@ -350,7 +350,7 @@ impl CongestionControl for Sprout {
     fn on_mark(&mut self, _: &LossEvent) {}
 
     fn on_idle(&mut self, window: u64) {
-        self.cwnd = self.cwnd.min(window as f64 / self.mss).max(1.0);
+        self.cwnd = segments::after_idle(self.cwnd, window, self.mss);
     }
 
     fn on_segment(&mut self, mss: u64) {
@@ -359,11 +359,7 @@ impl CongestionControl for Sprout {
     }
 
     fn on_recovered(&mut self, _: u64, recovered: Recovered) {
-        match recovered {
-            Recovered::Revised { to, .. } => self.cwnd = self.cwnd.max(to.window as f64 / self.mss),
-            Recovered::Probed { window } => self.cwnd = window as f64 / self.mss,
-            Recovered::Kept => {}
-        }
+        self.cwnd = segments::after_recovery(self.cwnd, recovered, self.mss);
     }
 }
 

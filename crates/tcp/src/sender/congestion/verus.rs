@@ -39,7 +39,7 @@
 //! * Slow start fills up to 15 Dmin of a deep queue before D falls by 400 ms per second.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, LostSegment, Nature, RateHooks, Recovered};
-use super::{SentEvent, Start};
+use super::{SentEvent, Start, segments};
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
 
@@ -320,7 +320,7 @@ impl Verus {
 
 impl CongestionControl for Verus {
     fn window(&self) -> u64 {
-        (self.cwnd.min((1u64 << 30) as f64 / self.mss) * self.mss) as u64
+        segments::bytes(self.cwnd, self.mss)
     }
 
     fn ssthresh(&self) -> u64 {
@@ -385,7 +385,7 @@ impl CongestionControl for Verus {
     }
 
     fn on_idle(&mut self, window: u64) {
-        self.cwnd = self.cwnd.min(window as f64 / self.mss).max(1.0);
+        self.cwnd = segments::after_idle(self.cwnd, window, self.mss);
         self.aim();
     }
 
@@ -395,13 +395,9 @@ impl CongestionControl for Verus {
     }
 
     fn on_recovered(&mut self, _: u64, recovered: Recovered) {
-        match recovered {
-            Recovered::Revised { to, .. } => {
-                self.cwnd = self.cwnd.max(to.window as f64 / self.mss);
-                self.follow_delay(self.last_ack);
-            }
-            Recovered::Probed { window } => self.cwnd = window as f64 / self.mss,
-            Recovered::Kept => {}
+        self.cwnd = segments::after_recovery(self.cwnd, recovered, self.mss);
+        if let Recovered::Revised { .. } = recovered {
+            self.follow_delay(self.last_ack);
         }
     }
 }
