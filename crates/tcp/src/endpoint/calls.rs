@@ -1,7 +1,8 @@
 //! Calls of the application (RFC 9293 §3.10.1 to §3.10.5), and settings that may change while the connection is open.
 
 use super::{EndReason, Endpoint, KeepAlive, Role, State};
-use crate::sender::Sender;
+use crate::sender::congestion::Steer;
+use crate::sender::{Sender, takes_orders};
 use lasthop_base::{Duration, Time};
 use std::sync::Arc;
 
@@ -24,6 +25,17 @@ impl Endpoint {
         } else {
             self.sending.write(&mut self.pending_sender, bytes);
         }
+    }
+
+    /// Whether congestion control takes orders ([`Endpoint::steer`]).
+    pub fn takes_orders(&self) -> bool {
+        takes_orders(&self.config)
+    }
+
+    /// Sets cwnd or the pacing rate by an order from outside the simulation, at `now`. Before the connection is open,
+    /// the order is kept until then. Has no effect unless [`Endpoint::takes_orders`]. Poll segments afterwards.
+    pub fn steer(&mut self, now: Time, order: &Steer) {
+        self.sending.steer(&mut self.pending_sender, now, order);
     }
 
     /// Ends the data to send: a FIN follows the written data.

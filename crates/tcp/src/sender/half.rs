@@ -1,6 +1,7 @@
 //! Lazily created [`Sender`]: an endpoint that only receives never allocates a sender.
 
 use super::application::Application;
+use super::congestion::Steer;
 use super::peer::InitialWindow;
 use super::{Limit, Sender};
 use lasthop_base::{Duration, Time};
@@ -25,13 +26,16 @@ pub(crate) struct PendingSender {
     /// Lower bound of the initial RTO; `None` unless the SYN was retransmitted (RFC 6298 §5.7).
     first_timeout: Option<Duration>,
     mss: u32,
+    /// Order from outside that takes effect when the connection opens.
+    order: Option<Box<Steer>>,
 }
 
 impl PendingSender {
     pub(crate) fn new(mss: u32) -> PendingSender {
         // Nagle's algorithm is off here, because the created `Sender` takes the setting from its configuration.
         let application = Application::new(false);
-        PendingSender { application, idle_since: Time::NEVER, handshake: None, first_timeout: None, mss }
+        let idle_since = Time::NEVER;
+        PendingSender { application, idle_since, handshake: None, first_timeout: None, mss, order: None }
     }
 
     pub(crate) fn note_nothing_to_send(&mut self, now: Time) {
@@ -71,6 +75,9 @@ impl SendingHalf {
             }
             if pending_sender.idle_since != Time::NEVER {
                 sender.set_limit(pending_sender.idle_since, Limit::Application);
+            }
+            if let (Some(order), Some(_)) = (&pending_sender.order, pending_sender.handshake) {
+                sender.steer(Time::ZERO, order);
             }
             Box::new(sender)
         })
@@ -121,6 +128,20 @@ impl SendingHalf {
             }
             sender.peer = self.initial_window.peer();
             sender.measure_handshake(rtt);
+            if let Some(order) = pending_sender.order.take() {
+                sender.steer(Time::ZERO, &order);
+            }
+        }
+    }
+
+    /// Passes an order from outside to congestion control, as soon as the connection is open.
+    pub(crate) fn steer(&mut self, pending_sender: &mut PendingSender, now: Time, order: &Steer) {
+        match self.sender.get_mut().filter(|_| pending_sender.handshake.is_some()) {
+            Some(sender) => sender.steer(now, order),
+            None => {
+                let earlier = pending_sender.order.take().map_or(Steer::default(), |earlier| *earlier);
+                pending_sender.order = Some(Box::new(order.over(earlier)));
+            }
         }
     }
 

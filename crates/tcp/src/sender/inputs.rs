@@ -2,6 +2,7 @@
 //! nodes that report losses.
 
 use super::Sender;
+use super::congestion::Steer;
 use super::timer::{Timer, TimerKind};
 use crate::event::Reason;
 use crate::ranges::Range;
@@ -16,6 +17,15 @@ impl Sender {
     /// Ends the data. A FIN follows the last byte.
     pub fn finish(&mut self) {
         self.application.finish();
+    }
+
+    /// Sets cwnd or the pacing rate by an order from outside. Has no effect if congestion control takes no orders.
+    pub(crate) fn steer(&mut self, now: Time, order: &Steer) {
+        let before = self.window.control().pacing_rate();
+        self.window.steer(order);
+        if let Some(rates) = &mut self.rates {
+            rates.on_rate(now, before, self.window.control().pacing_rate());
+        }
     }
 
     pub(crate) fn set_nagle(&mut self, nagle: bool) {

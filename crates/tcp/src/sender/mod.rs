@@ -185,6 +185,18 @@ impl Ack<'_> {
     };
 }
 
+/// Whether the configured congestion control takes orders from outside.
+pub(crate) fn takes_orders(config: &Config) -> bool {
+    let start = Start {
+        window: 0,
+        ssthresh: 0,
+        mss: u64::from(config.segment),
+        selective: config.sack,
+        random: Stream::named(0, "sender"),
+    };
+    (config.congestion.build)(&config.congestion.values, start).nature().takes_orders
+}
+
 impl Sender {
     /// Returns a sender with segments of `mss` bytes; data begins at offset 1. `random` is for mechanisms that
     /// draw random numbers.

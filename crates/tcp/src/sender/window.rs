@@ -5,7 +5,7 @@
 
 use super::ack_counting::AckCounting;
 use super::congestion::{
-    AckEvent, CongestionControl, Level, LossEvent, LossPhase, LostSegment, Recovered, SentEvent, Start,
+    AckEvent, CongestionControl, Level, LossEvent, LossPhase, LostSegment, Recovered, SentEvent, Start, Steer,
 };
 use super::recovery::AckNews;
 use super::slow_start::{DividedCounting, Growth, SlowStart, SlowStartAck};
@@ -194,5 +194,13 @@ impl CongestionWindow {
     pub fn on_idle(&mut self, window: u64) {
         self.control.on_idle(window);
         self.update_cwnd();
+    }
+
+    /// Sets cwnd or the pacing rate by an order from outside. Has no effect if the control takes no orders.
+    pub fn steer(&mut self, order: &Steer) {
+        if self.control.nature().takes_orders {
+            self.control.steer(order);
+            self.update_cwnd();
+        }
     }
 }

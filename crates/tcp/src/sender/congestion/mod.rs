@@ -11,6 +11,7 @@ mod cubic;
 mod cubic_linux;
 mod dctcp;
 mod estimate;
+mod external;
 mod htcp;
 mod hybla;
 mod illinois;
@@ -217,6 +218,8 @@ pub struct Nature {
     /// Whether a loss counts as a random error unless the duplicate ACK that reveals the loss echoes a congestion mark.
     /// The sender logs each of these verdicts.
     pub judges_by_mark: bool,
+    /// Whether cwnd and pacing rate may be set from outside the simulation ([`CongestionControl::steer`]).
+    pub takes_orders: bool,
 }
 
 impl Nature {
@@ -232,6 +235,7 @@ impl Nature {
         follows_delay: false,
         mark_pace: MarkPace::Window,
         judges_by_mark: false,
+        takes_orders: false,
     };
 
     /// Properties of a control that draws random numbers and needs no other special input.
@@ -320,6 +324,27 @@ pub trait CongestionControl: RateHooks + Send {
     }
     /// Handles the end of a recovery. `flight`: outstanding bytes.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered);
+    /// Sets cwnd or the pacing rate by an order from outside the simulation. The sender calls this function only if the
+    /// control [takes orders](Nature::takes_orders).
+    fn steer(&mut self, order: &Steer) {
+        let _ = order;
+    }
+}
+
+/// Order from outside the simulation. `None` leaves a value unchanged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Steer {
+    /// cwnd, bytes. The window in effect has at least one segment.
+    pub window: Option<u64>,
+    /// Pacing rate of the payload. `Some(None)` turns pacing off.
+    pub pacing: Option<Option<Rate>>,
+}
+
+impl Steer {
+    /// Returns this order, completed by the values of an earlier order.
+    pub fn over(self, earlier: Steer) -> Steer {
+        Steer { window: self.window.or(earlier.window), pacing: self.pacing.or(earlier.pacing) }
+    }
 }
 
 /// Function that builds a congestion control.
@@ -355,6 +380,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     vivace::MECHANISM,
     verus::MECHANISM,
     sprout::MECHANISM,
+    external::MECHANISM,
 ];
 
 /// Default congestion control.

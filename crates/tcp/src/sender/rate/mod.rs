@@ -15,7 +15,7 @@ use super::pacing::{Pace, PacedSegment, Pacing};
 use super::scoreboard::Scoreboard;
 use super::window::CongestionWindow;
 use crate::ranges::Range;
-use lasthop_base::{Duration, Time};
+use lasthop_base::{Duration, Rate, Time};
 use pacer::Pacer;
 use sampler::Sampler;
 
@@ -53,6 +53,13 @@ impl Rates {
     /// Earliest departure of the next segment, as known at `now`.
     pub(super) fn next_departure(&self, now: Time) -> Time {
         self.pacer.next_departure(now)
+    }
+
+    /// Rescales the rest of the current gap to a new pacing rate of congestion control.
+    pub(super) fn on_rate(&mut self, now: Time, from: Option<Rate>, to: Option<Rate>) {
+        if from != to {
+            self.pacer.on_rate(now, from, to);
+        }
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@
 //! are coarse and because they pass several segments at once to the network card (TSO).
 
 use super::super::pacing::Pace;
-use lasthop_base::{Duration, Time};
+use lasthop_base::{Duration, Rate, Time};
 
 #[derive(Debug, Default)]
 pub(super) struct Pacer {
@@ -53,12 +53,26 @@ impl Pacer {
         self.next_departure =
             now + burst.duration.saturating_sub(burst.unused.min(burst.duration.divided_by(2)));
     }
+
+    /// Rescales the rest of the current gap to a new pacing rate. Without an old or a new rate, the next packet may
+    /// leave at once.
+    pub(super) fn on_rate(&mut self, now: Time, from: Option<Rate>, to: Option<Rate>) {
+        let rest = u128::from(self.next_departure.since(now).as_nanos());
+        let rest = match (from, to) {
+            (Some(from), Some(to)) => rest * u128::from(from.bps()) / u128::from(to.bps().max(1)),
+            _ => 0,
+        };
+        self.next_departure =
+            now + Duration::from_nanos(u64::try_from(rest).unwrap_or(LONGEST_GAP).min(LONGEST_GAP));
+    }
 }
+
+/// Longest gap after a change of the pacing rate, ns: one hour.
+const LONGEST_GAP: u64 = 3_600_000_000_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_base::Rate;
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Duration::from_millis(millis)
@@ -99,5 +113,25 @@ mod tests {
         pacer.on_sent(at(100), 1000, pace);
         pacer.on_sent(at(100), 1000, pace);
         assert_eq!(pacer.next_departure(at(100)), at(101));
+    }
+
+    /// A packet of 1000 bytes at 0.8 Mbit/s takes 10 ms. After 4 ms, 6 ms are left. At 8 Mbit/s the rest takes 0.6 ms.
+    #[test]
+    fn the_rest_of_a_gap_follows_a_new_rate() {
+        let slow = Rate::from_bps(800_000);
+        let begun = || {
+            let mut pacer = Pacer::default();
+            pacer.on_sent(at(0), 1000, Pace { rate: slow, burst: 0 });
+            pacer
+        };
+        let after = |to| {
+            let mut pacer = begun();
+            pacer.on_rate(at(4), Some(slow), to);
+            pacer.next_departure(at(4))
+        };
+        assert_eq!(after(Some(Rate::from_bps(8_000_000))), at(4) + Duration::from_micros(600));
+        assert_eq!(after(Some(Rate::from_bps(400_000))), at(16));
+        assert_eq!(after(None), at(4));
+        assert_eq!(after(Some(Rate::from_bps(0))), at(4) + Duration::from_nanos(LONGEST_GAP));
     }
 }
