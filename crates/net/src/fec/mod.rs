@@ -17,6 +17,10 @@
 //! Headers and computing times of the code, adaptive code rates, and parity in several pieces are not modelled. Codes
 //! of the physical layer (convolutional, turbo, LDPC) correct bits. A channel's loss rate already is the rate after the
 //! decoding of these codes.
+//!
+//! # Changes at run time
+//! A new rate applies to the next packet: the packet in transmission keeps its rate. At rate 0, no packet is sent, and
+//! no block is closed. A new delay applies to the next packet, which does not arrive before earlier packets.
 
 mod decoder;
 mod parameters;
@@ -24,12 +28,14 @@ mod parameters;
 pub use parameters::MECHANISM;
 
 use crate::arq::{Build, DirectionParts, Layer};
-use crate::channel::{Channel, Reception, Transmission};
+use crate::change::{ChangeRefused, LinkChange, LinkSettings};
+use crate::channel::{self, Channel, Reception, Transmission};
+use crate::discipline::Discipline;
 use crate::element::{Element, Output, lacks};
 use crate::link_queue::LinkQueue;
-use crate::service::Server;
+use crate::service::{Server, Service};
 use decoder::Decoder;
-use lasthop_base::{Duration, Mechanism, Time};
+use lasthop_base::{Duration, Mechanism, Rate, Time};
 use lasthop_wire::{Backlog, Packet, Priority};
 use parameters::Code;
 
@@ -48,6 +54,8 @@ impl Layer for FecLayer {
             code: self.code,
             wait: self.wait,
             delay: parts.delay,
+            earliest: Time::ZERO,
+            bps: parts.service.constant_bps(),
             server: Server::new(&parts.service),
             channel: parts.channel,
             queue: LinkQueue::new(parts.queue),
@@ -69,6 +77,10 @@ struct FecDirection {
     code: Code,
     wait: Duration,
     delay: Duration,
+    /// Earliest arrival, after a reduction of the delay.
+    earliest: Time,
+    /// Constant rate, bit/s, or 0 if the direction is stopped; `None` if the rate is planned or recorded.
+    bps: Option<u64>,
     server: Server,
     channel: Box<dyn Channel>,
     draws: bool,
@@ -93,8 +105,8 @@ enum FecPhase {
 
 impl FecDirection {
     fn serve(&mut self, now: Time, out: &mut Vec<Output>) {
-        if now < self.frees_at {
-            self.acts_at = self.frees_at;
+        if now < self.frees_at || self.bps == Some(0) {
+            self.acts_at = if self.bps == Some(0) { Time::NEVER } else { self.frees_at };
             return;
         }
         let phase = self.phase;
@@ -123,7 +135,7 @@ impl FecDirection {
         let intact = self.transmit(now, packet.wire_bytes, packet.priority);
         self.longest[block] = self.longest[block].max(packet.wire_bytes);
         self.sent += 1;
-        self.decoder.on_data(block, packet, intact, self.frees_at + self.delay, out);
+        self.decoder.on_data(block, packet, intact, self.arrival(self.frees_at), out);
         if self.sent == self.code.data * self.code.depth {
             self.phase = FecPhase::Parity(0);
         }
@@ -136,7 +148,7 @@ impl FecDirection {
         }
         let block = number % self.open();
         let intact = self.transmit(now, self.longest[block], Priority::NORMAL);
-        self.decoder.on_parity(block, intact, self.frees_at + self.delay, out);
+        self.decoder.on_parity(block, intact, self.arrival(self.frees_at), out);
         self.phase = FecPhase::Parity(number + 1);
     }
 
@@ -144,11 +156,16 @@ impl FecDirection {
         if let FecPhase::Parity(number) = self.phase
             && number >= self.parity()
         {
-            self.decoder.end_blocks(self.frees_at.max(now) + self.delay, out);
+            self.decoder.end_blocks(self.arrival(self.frees_at.max(now)), out);
             self.longest.fill(0);
             self.sent = 0;
             self.phase = FecPhase::Data;
         }
+    }
+
+    /// Returns the arrival of a transmission that ends at `end`.
+    fn arrival(&self, end: Time) -> Time {
+        (end + self.delay).max(self.earliest)
     }
 
     fn open(&self) -> usize {
@@ -197,5 +214,42 @@ impl Element for FecDirection {
         self.queue.average()
     }
 
-    lacks!(copies, bypass, peer, pdus, failures, settings, changes);
+    fn settings(&self) -> Option<LinkSettings> {
+        Some(LinkSettings { bps: self.bps, delay: self.delay, loss: self.channel.loss_probability() })
+    }
+
+    fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
+        channel::refusal(&*self.channel, change)
+    }
+
+    fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
+        if let Some(delay) = change.delay {
+            self.earliest = self.arrival(self.frees_at);
+            self.delay = delay;
+        }
+        if let Some(share) = change.loss {
+            self.channel.set_loss_probability(share);
+        }
+        if let Some(bps) = change.bps {
+            self.server = Server::new(&Service::Rate(Rate::from_bps(bps)));
+            self.bps = Some(bps);
+            self.serve(now, out);
+        }
+    }
+
+    fn queue_refusal(&self) -> Option<ChangeRefused> {
+        None
+    }
+
+    fn set_queue(&mut self, now: Time, queue: Discipline, out: &mut Vec<Output>) {
+        let ahead = Backlog { in_service: now < self.frees_at, ..Backlog::default() };
+        self.queue.replace(now, queue, &ahead, out);
+        self.serve(now, out);
+    }
+
+    fn queueing_delay(&mut self, _: Time) -> Option<Duration> {
+        None
+    }
+
+    lacks!(copies, bypass, peer, pdus, failures);
 }

@@ -34,6 +34,11 @@ impl Segmentation {
         Pdus { start, end: self.next }
     }
 
+    /// Assigns PDUs from number `next` on to the following SDUs. The last assigned PDU gets no further SDU.
+    pub(super) fn restart(&mut self, next: u64) {
+        (self.next, self.room) = (next, 0);
+    }
+
     /// Returns an empty range, for an SDU that gets no PDUs.
     pub(super) fn skip(&mut self) -> Pdus {
         self.room = 0;
