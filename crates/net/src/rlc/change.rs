@@ -1,5 +1,6 @@
 //! Run-time changes of an RLC direction.
 //!
+//! # Changes at run time
 //! A new rate is the rate of the next block: the block in transmission keeps its size and end. At rate 0, no block
 //! starts. A planned outage is different: the plan's block that is in transmission ends after the outage. Hosts receive
 //! the new rate, as they receive a planned change.

@@ -17,7 +17,7 @@ fn lost(fates: &Fates, from: u64, until: u64) -> usize {
 }
 
 /// After the change, losses must be independent on each channel: on average, 4000 of 20,000 packets are lost, with a
-/// standard deviation of 56.6 packets. Of the packets after a lost packet, a fifth is lost, too. The bounds are five
+/// standard deviation of 56.6 packets. A fifth of the packets after a lost packet is lost, too. The bounds are five
 /// standard deviations.
 #[test]
 fn independent_losses_replace_each_channel() {
