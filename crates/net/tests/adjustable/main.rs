@@ -2,12 +2,13 @@
 //! change, packets must arrive as the rule of the link computes.
 //!
 //! * This file: directions without changes. `driver`: the test fixture.
-//! * `rates`, `delays`, `losses`, `queues`: changes of each setting.
+//! * `rates`, `delays`, `losses`, `queues`: changes of each setting. `random`: random changes.
 
 mod delays;
 mod driver;
 mod losses;
 mod queues;
+mod random;
 mod rates;
 
 use driver::{Fates, adjustable, fates, plain, secs, wire, with_channel, with_layer, with_queue};
