@@ -66,5 +66,8 @@ mod tests {
         assert_eq!(cutter.cut(10, 0), Pdus { start: 77, end: 78 });
         assert_eq!(cutter.cut(10, 0), Pdus { start: 77, end: 78 });
         assert_eq!(cutter.cut(10, 78), Pdus { start: 78, end: 79 });
+        // After a restart, the free 30 bytes of PDU 78 stay free.
+        cutter.restart(79);
+        assert_eq!(cutter.cut(10, 78), Pdus { start: 79, end: 80 });
     }
 }

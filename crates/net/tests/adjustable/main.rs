@@ -83,7 +83,7 @@ fn unchanged_each_queue_is_the_same() {
     let arrivals = arrivals(3000, 0.0025);
     for name in admission::ALL.iter().chain(queue::ALL).map(|one| one.info.name) {
         for service in [Service::Rate(Rate::from_bps(2_000_000)), planned(), recorded()] {
-            let config = Config { service, ..with_queue(with_channel(wire(1), "two_state"), name) };
+            let config = Config { service, ..with_queue(with_channel(wire(1), "iid"), name) };
             assert_unchanged(&config, &arrivals);
         }
     }

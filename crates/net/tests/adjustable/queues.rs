@@ -1,12 +1,14 @@
 //! Changes of the queue.
 
 use super::driver::{
-    Change, Fates, adjustable, at, fates, queue as set_queue, rate, secs, wire, with_layer, with_queue,
+    Change, Fates, adjustable, at, fates, packet, queue as set_queue, rate, secs, wire, with_channel,
+    with_layer, with_queue,
 };
 use super::services;
-use lasthop_base::{Rate, Time, Value};
+use lasthop_base::{Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
-use lasthop_net::{Config, LinkChange, admission, queue};
+use lasthop_net::steps::Steps;
+use lasthop_net::{Config, LinkChange, LinkDirection, admission, queue};
 use lasthop_wire::LossReason;
 
 fn limited(packets: u64) -> Config {
@@ -84,17 +86,73 @@ fn a_shaper_ends_and_begins() {
     assert_eq!(times(&slow, set_queue(&shaped)), [1.01, 2.01, 3.01, 4.01].map(secs));
 }
 
+/// The end of a shaper releases its packets on each link layer, with a varying delay and with residual losses, too: two
+/// packets leave the shaper at the change. Each takes at most one block of 20 ms (RLC), and 10 ms of delay.
+#[test]
+fn the_end_of_a_shaper_releases_packets_on_each_link_layer() {
+    for layer in ["none", "repeat", "rlc", "harq", "wifi", "fec"] {
+        let mut config = with_queue(with_layer(wire(8_000_000), layer), "tbf");
+        config.queue.values.set("rate", Value::Rate(Rate::from_bps(8_000)));
+        config.queue.values.set("burst", Value::Bytes(1000));
+        let times = |config: &Config| {
+            let fates = fates(adjustable(config), &[(at(0), 1000); 4], &[(at(1500), set_queue(&limited(9)))]);
+            fates.into_iter().map(|fate| (fate.1, fate.2)).collect::<Vec<_>>()
+        };
+        let plain = times(&config);
+        let range = at(1510)..=at(1560);
+        assert!(
+            plain[1].0 < at(1100) && plain[2..].iter().all(|(at, _)| range.contains(at)),
+            "{layer} {plain:?}"
+        );
+        let delay_plan = Some(Steps::parse("30 ms for 1000 s").expect("a plan"));
+        let later: Vec<_> = plain.iter().map(|(at, lost)| (*at + Duration::from_millis(30), *lost)).collect();
+        assert_eq!(times(&Config { delay_plan, ..config.clone() }), later, "{layer}");
+        let lost = Some(LossReason::Channel);
+        assert!(times(&Config { residual_loss: 1.0, ..config }).iter().all(|one| one.1 == lost), "{layer}");
+    }
+}
+
+/// A queue of the same kind and with room for all packets changes no arrival.
+#[test]
+fn an_equal_queue_changes_nothing() {
+    for layer in ["none", "repeat", "rlc", "harq", "wifi", "fec"] {
+        for service in services(layer) {
+            let config = with_channel(with_layer(Config { service, ..wire(1) }, layer), "two_state");
+            let arrivals: Vec<(Time, u32)> = (0..200).map(|n| (at(3 * n), 1000)).collect();
+            let change = [137, 303, 500].map(|millis| (at(millis), set_queue(&config)));
+            let unchanged = fates(adjustable(&config), &arrivals, &[]);
+            assert!(fates(adjustable(&config), &arrivals, &change) == unchanged, "{layer}");
+        }
+    }
+}
+
+/// Packets that a new queue drops count as overflowed.
+#[test]
+fn dropped_packets_are_counted() {
+    for layer in ["rlc", "harq"] {
+        for name in ["drop_tail", "codel"] {
+            let config = with_queue(with_layer(wire(8_000), layer), name);
+            let LinkDirection::Element(mut element) = adjustable(&config) else { panic!("an element") };
+            let mut out = Vec::new();
+            (0..10).for_each(|number| element.handle_packet(at(1), packet(number, 1000), &mut out));
+            element.set_queue(at(2), limited(4).queue_with(Stream::named(1, "new")), &mut out);
+            assert_eq!((out.len(), element.rlc().map(|counts| counts.overflowed)), (6, Some(6)), "{layer}");
+            assert_eq!(element.backlog(at(2)).waiting, 4, "{layer}");
+        }
+    }
+}
+
 /// RLC: SDUs of which a PDU was sent stay in the buffer. At 400 kbit/s, a block of 20 ms has 22 PDUs, and an SDU of 1000
 /// bytes has 25 PDUs of 40 payload bytes. At 30 ms, 44 PDUs were sent: SDU 0, and 19 PDUs of SDU 1. The queue counts SDU
 /// 0 until it is acknowledged (`holds`), so the limit of two packets keeps no other SDU, and SDUs 2 to 9 are lost.
 #[test]
 fn rlc_keeps_sdus_that_are_partly_sent() {
     let mut config = with_layer(wire(400_000), "rlc");
-    config.arq.values.set("tti", Value::Duration(lasthop_base::Duration::from_millis(20)));
+    config.arq.values.set("tti", Value::Duration(Duration::from_millis(20)));
     config.arq.values.set("pdu", Value::Bytes(45));
     config.arq.values.set("header", Value::Bytes(5));
     config.arq.values.set("holds", Value::Word("unacknowledged"));
-    config.arq.values.set("status_delay", Value::Duration(lasthop_base::Duration::from_millis(100)));
+    config.arq.values.set("status_delay", Value::Duration(Duration::from_millis(100)));
     let fates = fates(adjustable(&config), &[(at(0), 1000); 10], &[(at(30), set_queue(&limited(2)))]);
     assert_eq!(numbers(&fates, None), [0, 1]);
     assert_eq!(numbers(&fates, Some(LossReason::QueueFull)), (2..10).collect::<Vec<u64>>());

@@ -3,8 +3,9 @@
 use super::driver::{Change, adjustable, at, fates, rate, secs, wire, with_layer, with_queue};
 use super::{arrivals, recorded, services};
 use lasthop_base::{Duration, Time, Value};
-use lasthop_net::Config;
 use lasthop_net::service::{Light, LightTrace, RatePlan, Service, Trace};
+use lasthop_net::{Config, LinkDirection, Output};
+use lasthop_wire::LinkReport;
 use std::sync::Arc;
 
 fn micros(micros: u64) -> Time {
@@ -129,6 +130,31 @@ fn rlc_serves_blocks_at_the_new_rate() {
         let stop = [(at(30), rate(0)), (at(1005), rate(400_000))];
         assert_eq!(times(&config, &[(at(0), 880); 4], &stop), [30, 50, 1050, 1070].map(at));
     }
+}
+
+/// RLC: at 16 kbit/s, the block with the first PDU of 45 bytes takes two intervals of 20 ms. A change at 10 ms does not
+/// end this block. At 400 kbit/s, the other 22 PDUs take the interval from 40 to 60 ms.
+#[test]
+fn rlc_keeps_the_block_in_transmission() {
+    let mut config = with_layer(wire(16_000), "rlc");
+    config.arq.values.set("tti", Value::Duration(Duration::from_millis(20)));
+    config.arq.values.set("pdu", Value::Bytes(45));
+    config.arq.values.set("header", Value::Bytes(5));
+    assert_eq!(times(&config, &[(at(0), 920)], &[(at(10), rate(400_000))]), [at(70)]);
+}
+
+/// RLC reports a planned change of the rate to the hosts. A rate that is set ends these reports, and is reported itself.
+#[test]
+fn rlc_reports_a_rate_that_is_set() {
+    let plan = RatePlan::parse("400 kbit/s for 1 s, 64 kbit/s for 1 s").expect("a plan");
+    let config = with_layer(Config { service: Service::Plan(Arc::new(plan)), ..wire(1) }, "rlc");
+    let LinkDirection::Element(mut element) = adjustable(&config) else { panic!("an element") };
+    let mut out = Vec::new();
+    element.handle_timeout(element.poll_timeout(), &mut out);
+    let Change::Settings(change) = rate(100_000) else { panic!("a change of the settings") };
+    element.change(at(1500), &change, &mut out);
+    assert_eq!(out, [64_000, 100_000].map(|bps| Output::Report(LinkReport::Rate { bps })));
+    assert_eq!(element.poll_timeout(), Time::NEVER);
 }
 
 /// HARQ: a slot of 1 ms at 8 Mbit/s has 1000 bytes, so a packet of 992 bytes and its header of 8 bytes fill a slot. At 4
