@@ -1,14 +1,18 @@
 //! One direction of a link whose rate, delay, losses and queue may change at run time, for emulation with real traffic
 //! and for runs that a caller steers.
 //!
-//! * This file: the direction. `rate`: its rate, and the packet in transmission.
+//! * This file: a direction without a link layer of its own. `rate`: its rate, and the packet in transmission.
+//! * `ordered`: a direction with a link layer.
 //!
 //! Without changes, packets arrive and are lost exactly as on a [`crate::Link`] or a
 //! [`crate::scheduled::ScheduledLink`] of the same configuration. Loss and arrival time of a packet are determined when
 //! its last bit is sent. A change of a setting therefore affects queued packets and the packet in transmission, but no
 //! packet sent earlier.
 
+mod ordered;
 mod rate;
+
+pub(crate) use ordered::OrderedLayer;
 
 use crate::arq::{self, Arq, ArqOutcome};
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};

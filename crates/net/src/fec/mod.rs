@@ -20,7 +20,8 @@
 //!
 //! # Changes at run time
 //! A new rate applies to the next packet: the packet in transmission keeps its rate. At rate 0, no packet is sent, and
-//! no block is closed. A new delay applies to the next packet, which does not arrive before earlier packets.
+//! no block is closed. A new delay applies to the next packet. In a direction that is not built for
+//! changes, packets may arrive out of order after a shorter delay.
 
 mod decoder;
 mod parameters;
@@ -54,7 +55,6 @@ impl Layer for FecLayer {
             code: self.code,
             wait: self.wait,
             delay: parts.delay,
-            earliest: Time::ZERO,
             bps: parts.service.constant_bps(),
             server: Server::new(&parts.service),
             channel: parts.channel,
@@ -64,6 +64,7 @@ impl Layer for FecLayer {
             sent: 0,
             phase: FecPhase::Data,
             frees_at: Time::ZERO,
+            free_before_stop: None,
             acts_at: Time::NEVER,
         })
     }
@@ -77,8 +78,6 @@ struct FecDirection {
     code: Code,
     wait: Duration,
     delay: Duration,
-    /// Earliest arrival, after a reduction of the delay.
-    earliest: Time,
     /// Constant rate, bit/s, or 0 if the direction is stopped; `None` if the rate is planned or recorded.
     bps: Option<u64>,
     server: Server,
@@ -91,7 +90,10 @@ struct FecDirection {
     /// Number of data packets sent in all open blocks.
     sent: usize,
     phase: FecPhase,
+    /// End of the last transmission; [`Time::NEVER`] while the rate is 0.
     frees_at: Time,
+    /// End of the last transmission, if the rate was set to 0.
+    free_before_stop: Option<Time>,
     /// Time of the next action; [`Time::NEVER`] if nothing is due before the next packet arrives.
     acts_at: Time,
 }
@@ -105,8 +107,8 @@ enum FecPhase {
 
 impl FecDirection {
     fn serve(&mut self, now: Time, out: &mut Vec<Output>) {
-        if now < self.frees_at || self.bps == Some(0) {
-            self.acts_at = if self.bps == Some(0) { Time::NEVER } else { self.frees_at };
+        if now < self.frees_at {
+            self.acts_at = self.frees_at;
             return;
         }
         let phase = self.phase;
@@ -135,7 +137,7 @@ impl FecDirection {
         let intact = self.transmit(now, packet.wire_bytes, packet.priority);
         self.longest[block] = self.longest[block].max(packet.wire_bytes);
         self.sent += 1;
-        self.decoder.on_data(block, packet, intact, self.arrival(self.frees_at), out);
+        self.decoder.on_data(block, packet, intact, self.frees_at + self.delay, out);
         if self.sent == self.code.data * self.code.depth {
             self.phase = FecPhase::Parity(0);
         }
@@ -148,7 +150,7 @@ impl FecDirection {
         }
         let block = number % self.open();
         let intact = self.transmit(now, self.longest[block], Priority::NORMAL);
-        self.decoder.on_parity(block, intact, self.arrival(self.frees_at), out);
+        self.decoder.on_parity(block, intact, self.frees_at + self.delay, out);
         self.phase = FecPhase::Parity(number + 1);
     }
 
@@ -156,16 +158,11 @@ impl FecDirection {
         if let FecPhase::Parity(number) = self.phase
             && number >= self.parity()
         {
-            self.decoder.end_blocks(self.arrival(self.frees_at.max(now)), out);
+            self.decoder.end_blocks(self.frees_at.max(now) + self.delay, out);
             self.longest.fill(0);
             self.sent = 0;
             self.phase = FecPhase::Data;
         }
-    }
-
-    /// Returns the arrival of a transmission that ends at `end`.
-    fn arrival(&self, end: Time) -> Time {
-        (end + self.delay).max(self.earliest)
     }
 
     fn open(&self) -> usize {
@@ -223,16 +220,19 @@ impl Element for FecDirection {
     }
 
     fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
-        if let Some(delay) = change.delay {
-            self.earliest = self.arrival(self.frees_at);
-            self.delay = delay;
-        }
+        self.delay = change.delay.unwrap_or(self.delay);
         if let Some(share) = change.loss {
             self.channel.set_loss_probability(share);
         }
         if let Some(bps) = change.bps {
             self.server = Server::new(&Service::Rate(Rate::from_bps(bps)));
             self.bps = Some(bps);
+            let frees_at = self.free_before_stop.take().unwrap_or(self.frees_at);
+            if bps == 0 {
+                (self.free_before_stop, self.frees_at) = (Some(frees_at), Time::NEVER);
+            } else {
+                self.frees_at = frees_at;
+            }
             self.serve(now, out);
         }
     }

@@ -46,10 +46,6 @@ pub(super) struct Sdu {
 #[derive(Debug)]
 pub(super) struct Delivery {
     delay: Duration,
-    /// Earliest arrival, after a reduction of the delay.
-    earliest: Time,
-    /// Time of the last delivery or skip, without the delay.
-    last: Time,
     order: DeliveryOrder,
     sdus: VecDeque<Sdu>,
     /// Number of the first SDU in `sdus`.
@@ -72,8 +68,6 @@ impl Delivery {
     pub(super) fn new(order: DeliveryOrder, delay: Duration) -> Delivery {
         Delivery {
             delay,
-            earliest: Time::ZERO,
-            last: Time::ZERO,
             order,
             sdus: VecDeque::new(),
             base: 0,
@@ -91,16 +85,8 @@ impl Delivery {
         self.delay
     }
 
-    /// Changes the delay. Later SDUs do not arrive before SDUs that were delivered earlier.
     pub(super) fn set_delay(&mut self, delay: Duration) {
-        self.earliest = self.arrival(self.last);
         self.delay = delay;
-    }
-
-    /// Returns the arrival of an SDU that the link layer delivers at `at`.
-    #[inline]
-    fn arrival(&self, at: Time) -> Time {
-        (at + self.delay).max(self.earliest)
     }
 
     pub(super) fn deadline(&self) -> Time {
@@ -161,9 +147,7 @@ impl Delivery {
         let number = self.base + index as u64;
         let sdu = &mut self.sdus[index];
         sdu.state = DeliveryState::Done;
-        let packet = sdu.packet;
-        out.push(Output::Arrives { packet, at: self.arrival(at) });
-        self.last = at;
+        out.push(Output::Arrives { packet: sdu.packet, at: at + self.delay });
         let waited = at.since(since);
         self.counters.delivered += 1;
         self.counters.waited += waited;
@@ -213,9 +197,7 @@ impl Delivery {
 
     /// Skips a missing SDU, and outputs its loss.
     fn skip_missing(&mut self, index: usize, at: Time, out: &mut Vec<Output>) {
-        self.last = at;
-        let at = self.arrival(at);
-        let sdu = &mut self.sdus[index];
+        let (sdu, at) = (&mut self.sdus[index], at + self.delay);
         match sdu.state {
             DeliveryState::LostUnnoticed => out.push(Output::LossNoticed { packet: sdu.packet, at }),
             DeliveryState::Incomplete => {

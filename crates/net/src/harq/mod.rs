@@ -36,7 +36,8 @@
 //!
 //! # Changes at run time
 //! A new rate, 0 included, applies to blocks that begin after the change. Blocks whose first transmission was earlier
-//! keep their outcome and their retransmissions. A new delay and a new queue apply to later deliveries and dequeues.
+//! keep their outcome and their retransmissions. A new delay and a new queue apply to later deliveries and dequeues. In a
+//! direction that is not built for changes, packets may arrive out of order after a shorter delay.
 
 mod delivery;
 mod direction;

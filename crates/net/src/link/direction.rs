@@ -3,7 +3,7 @@
 use super::impaired::ImpairedLink;
 use super::light::TrainGate;
 use super::{Config, Link};
-use crate::adjustable::{AdjustableLink, AdjustableParts};
+use crate::adjustable::{AdjustableLink, AdjustableParts, OrderedLayer};
 use crate::arq::{DirectionParts, LinkLayer};
 use crate::counters::RlcCounters;
 use crate::discipline::Discipline;
@@ -64,10 +64,11 @@ impl LinkDirection {
                 let channel = config.channel_with(random, losses, may_change);
                 let parts = DirectionParts { service, delay: config.delay, queue, channel, random: own };
                 let inner = layer.build_direction(parts);
-                LinkDirection::Element(match variable_delay {
+                let inner: Box<dyn Element> = match variable_delay {
                     None => inner,
                     Some(variable_delay) => Box::new(Delayed::new(inner, variable_delay)),
-                })
+                };
+                LinkDirection::Element(if may_change { Box::new(OrderedLayer::new(inner)) } else { inner })
             }
             (LinkLayer::PerPacket(arq), queue) if may_change => {
                 if let Discipline::Scheduled(_) = queue {
