@@ -54,8 +54,7 @@ impl Channel for Replaceable {
 mod tests {
     use super::super::two_state;
     use super::*;
-    use crate::testing::at;
-    use lasthop_base::{Duration, Value};
+    use lasthop_base::{Duration, Time, Value};
     use lasthop_wire::Priority;
 
     fn channel() -> Box<dyn Channel> {
@@ -64,8 +63,9 @@ mod tests {
     }
 
     fn transmission(millis: u64) -> Transmission {
-        let end = at(millis) + Duration::from_micros(100);
-        Transmission { start: at(millis), end, bytes: 1000, priority: Priority::NORMAL, attempt: 0 }
+        let start = Time::ZERO + Duration::from_millis(millis);
+        let end = start + Duration::from_micros(100);
+        Transmission { start, end, bytes: 1000, priority: Priority::NORMAL, attempt: 0 }
     }
 
     /// Before the replacement, the channel must lose the same packets as the channel alone. A probability of 1 must
