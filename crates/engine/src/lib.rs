@@ -46,6 +46,7 @@ pub use engine::{Engine, ReleasedConnection};
 pub use external::{Departure, ExternalCopy, ExternalPacket};
 pub use fairness::ConcurrentShare;
 pub use flow::{Datagrams, DiscriminationAccuracy, FlowAccount, FlowSide, FlowSpec, NoEndpoint, Traffic};
+pub use lasthop_net::discipline::Discipline;
 pub use lasthop_net::{ChangeRefused, LinkChange, LinkSettings};
 pub use node::{NodeAccount, NodeId};
 pub use observer::{Fate, MiddleboxAction, Observer};

@@ -5,11 +5,13 @@ use lasthop_base::Duration;
 /// Changes of a direction's settings. `None` leaves a setting unchanged.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct LinkChange {
-    /// New rate, bit/s; 0 stops the transmission.
+    /// New constant rate, bit/s, from now on; replaces a plan or a recording. 0 stops the transmission until the next
+    /// change of the rate.
     pub bps: Option<u64>,
     /// New one-way propagation delay. Packets keep their order.
     pub delay: Option<Duration>,
-    /// New loss probability of the channel, 0 to 1.
+    /// New loss probability, 0 to 1, of each transmission, independent of other transmissions. Replaces the channel, but
+    /// not planned losses and residual losses.
     pub loss: Option<f64>,
 }
 
@@ -25,6 +27,6 @@ pub struct LinkSettings {
     pub loss: Option<f64>,
 }
 
-/// Reason why a setting cannot change. The text is a clause such as `its rate is recorded`.
+/// Reason why a setting cannot change. The text is a clause such as `its loss probability must be from 0 to 1`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChangeRefused(pub &'static str);

@@ -10,6 +10,7 @@
 
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};
 use crate::counters::RlcCounters;
+use crate::discipline::Discipline;
 use crate::failures::TransmissionFailures;
 use crate::peer_message::PeerMessage;
 use lasthop_base::{Duration, Time};
@@ -107,7 +108,7 @@ pub trait Element: Send {
     /// cannot report failures.
     fn report_failures(&mut self) -> bool;
 
-    /// Current rate, delay and losses; `None` if the link layer schedules transmissions itself.
+    /// Current rate, delay and losses; `None` if the element is no link direction.
     fn settings(&self) -> Option<LinkSettings>;
 
     /// Returns the reason why a change is impossible, or `None` if the change is possible.
@@ -115,6 +116,13 @@ pub trait Element: Send {
 
     /// Applies a change that [`Element::refusal`] allows.
     fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>);
+
+    /// Returns the reason why the queue cannot be replaced, or `None` if the queue can be replaced.
+    fn queue_refusal(&self) -> Option<ChangeRefused>;
+
+    /// Replaces the queue, if [`Element::queue_refusal`] allows the change. The packets that wait enter the new queue at
+    /// `now`, in the order in which the old queue would have sent them. Packets that the new queue drops are lost.
+    fn set_queue(&mut self, now: Time, queue: Discipline, out: &mut Vec<Output>);
 
     /// Time from `now` until the first bit of a packet that enters at `now` would be sent, at the current settings.
     /// `None` if this time is unknown.
@@ -159,7 +167,11 @@ macro_rules! lacks {
         }
 
         fn refusal(&self, _: &$crate::LinkChange) -> Option<$crate::ChangeRefused> {
-            Some($crate::ChangeRefused("its link layer schedules transmissions itself"))
+            Some($crate::ChangeRefused("it is no link: change the directions of a link"))
+        }
+
+        fn queue_refusal(&self) -> Option<$crate::ChangeRefused> {
+            Some($crate::ChangeRefused("it is no link: change the queues of a link"))
         }
 
         fn queueing_delay(&mut self, _: lasthop_base::Time) -> Option<lasthop_base::Duration> {
@@ -168,6 +180,14 @@ macro_rules! lacks {
     };
     (@ changes) => {
         fn change(&mut self, _: lasthop_base::Time, _: &$crate::LinkChange, _: &mut Vec<$crate::Output>) {}
+
+        fn set_queue(
+            &mut self,
+            _: lasthop_base::Time,
+            _: $crate::discipline::Discipline,
+            _: &mut Vec<$crate::Output>,
+        ) {
+        }
     };
 }
 
@@ -218,13 +238,12 @@ macro_rules! forwards {
             self.$inner.refusal(change)
         }
 
+        fn queue_refusal(&self) -> Option<$crate::ChangeRefused> {
+            self.$inner.queue_refusal()
+        }
+
         fn queueing_delay(&mut self, now: lasthop_base::Time) -> Option<lasthop_base::Duration> {
             self.$inner.queueing_delay(now)
-        }
-    };
-    (@ $inner:ident changes) => {
-        fn change(&mut self, now: lasthop_base::Time, change: &$crate::LinkChange, out: &mut Vec<$crate::Output>) {
-            self.$inner.change(now, change, out);
         }
     };
 }

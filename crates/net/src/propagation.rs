@@ -1,6 +1,7 @@
 //! Variable delay of a link, planned and random (jitter), in addition to the constant propagation delay.
 
 use crate::change::LinkChange;
+use crate::discipline::Discipline;
 use crate::element::{Element, Output, forwards, lacks};
 use crate::jitter::Jitter;
 use crate::steps::{PlanCursor, Steps};
@@ -82,6 +83,12 @@ impl Element for Delayed {
     fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
         let from = out.len();
         self.inner.change(now, change, out);
+        self.delay(from, out);
+    }
+
+    fn set_queue(&mut self, now: Time, queue: Discipline, out: &mut Vec<Output>) {
+        let from = out.len();
+        self.inner.set_queue(now, queue, out);
         self.delay(from, out);
     }
 

@@ -3,6 +3,7 @@
 use crate::arq::{self, Arq, ArqOutcome};
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};
 use crate::channel::{self, Channel, Transmission};
+use crate::discipline::Discipline;
 use crate::element::{Element, Output, lacks};
 use crate::propagation::VariableDelay;
 use crate::queue::{Dropped, Queue};
@@ -205,8 +206,12 @@ impl Element for ScheduledLink {
     fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
         let by_rate = match (&self.server, change.bps) {
             (_, None) | (Server::Rate { .. }, _) => None,
-            (Server::Plan(_), Some(_)) => Some(ChangeRefused("its rate follows a plan")),
-            (Server::Trace(_), Some(_)) => Some(ChangeRefused("its rate is recorded")),
+            (Server::Plan(_), Some(_)) => {
+                Some(ChangeRefused("it was not built for changes, and its rate follows a plan"))
+            }
+            (Server::Trace(_), Some(_)) => {
+                Some(ChangeRefused("it was not built for changes, and its rate is recorded"))
+            }
         };
         by_rate.or_else(|| channel::refusal(&*self.channel, change))
     }
@@ -223,6 +228,12 @@ impl Element for ScheduledLink {
             self.serve(now, out);
         }
     }
+
+    fn queue_refusal(&self) -> Option<ChangeRefused> {
+        Some(ChangeRefused("it was not built for changes, and keeps its queue"))
+    }
+
+    fn set_queue(&mut self, _: Time, _: Discipline, _: &mut Vec<Output>) {}
 
     fn queueing_delay(&mut self, _: Time) -> Option<Duration> {
         None

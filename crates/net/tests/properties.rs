@@ -312,7 +312,7 @@ fn link_layers_that_count_pdus() {
     }
 }
 
-/// Settings are those of the configuration. A link layer that schedules transmissions itself has no settings.
+/// Settings are those of the configuration, with each link layer. A planned rate is no constant rate.
 #[test]
 fn settings_are_those_of_the_configuration() {
     let delay = Duration::from_millis(20);
@@ -330,14 +330,18 @@ fn settings_are_those_of_the_configuration() {
     assert_eq!(line(&Config { corrupt: 0.1, ..wire() }).settings(), settings(Some(0.0)));
     let plan = Service::Plan(Arc::new(RatePlan::parse("1 Mbit/s for 1 s").expect("a plan")));
     let unknown = Some(LinkSettings { bps: None, delay, loss: Some(0.0) });
-    assert_eq!(line(&Config { service: plan, ..wire() }).settings(), unknown);
+    assert_eq!(line(&Config { service: plan.clone(), ..wire() }).settings(), unknown);
     for layer in ["rlc", "harq", "wifi", "fec"] {
-        assert_eq!(line(&with_arq(layer)).settings(), None, "{layer}");
+        assert_eq!(line(&with_arq(layer)).settings(), settings(Some(0.0)), "{layer}");
+        assert_eq!(adjustable(&with_arq(layer)).settings(), settings(Some(0.0)), "{layer}");
+        let planned = Config { service: plan.clone(), ..with_arq(layer) };
+        assert_eq!(line(&planned).settings(), unknown, "{layer}");
     }
 }
 
-/// A rate can change unless a plan or a recording determines the rate. Losses can change if the channel loses each
-/// packet with the same probability.
+/// On a plain link, a rate can change unless a plan or a recording determines the rate, losses can change if the channel
+/// has a constant loss probability, and the queue stays. A direction that is built for changes refuses only values that
+/// are no probabilities.
 #[test]
 fn changes_that_are_refused() {
     let none = LinkChange::default();
@@ -349,24 +353,46 @@ fn changes_that_are_refused() {
     for change in [none, rate(1), delay] {
         assert_eq!(of(&wire(), &change), None);
     }
-    assert_eq!(of(&wire(), &rate(0)), Some("its rate cannot be 0"));
-    assert_eq!(of(&wire(), &loss), Some("it was created without a lossy channel"));
+    assert_eq!(of(&wire(), &rate(0)), Some("it was not built for changes, and its rate cannot become 0"));
+    assert_eq!(of(&wire(), &loss), Some("it was not built for changes, and its channel is lossless"));
     assert_eq!(of(&with_channel("iid"), &loss), None);
-    let varying = "its channel does not lose each packet with the same probability";
+    let varying = "it was not built for changes, and its channel has no loss probability that can be set";
     assert_eq!(of(&with_channel("fading"), &loss), Some(varying));
     assert_eq!(of(&with_channel("fading"), &delay), None);
     let plan = Service::Plan(Arc::new(RatePlan::parse("1 Mbit/s for 1 s").expect("a plan")));
     let planned = Config { service: plan, ..wire() };
-    assert_eq!((of(&planned, &rate(1)), of(&planned, &delay)), (Some("its rate follows a plan"), None));
+    assert_eq!(of(&planned, &rate(1)), Some("it was not built for changes, and its rate follows a plan"));
+    assert_eq!(of(&planned, &delay), None);
     let trace = Service::Trace(Arc::new(Trace::parse("1\n2\n").expect("a trace")));
     let recorded = Config { service: trace, ..wire() };
-    assert_eq!((of(&recorded, &rate(1)), of(&recorded, &delay)), (Some("its rate is recorded"), None));
-    // A direction built for changes accepts rate 0 and losses.
-    for change in [none, rate(0), rate(1), delay, loss] {
-        assert_eq!(reason(adjustable(&wire()).refusal(&change)), None, "{change:?}");
-        assert_eq!(reason(adjustable(&with_queue("sfq")).refusal(&change)), None, "{change:?}");
+    assert_eq!(of(&recorded, &rate(1)), Some("it was not built for changes, and its rate is recorded"));
+    assert_eq!(of(&recorded, &delay), None);
+    let kept = Some("it was not built for changes, and keeps its queue");
+    assert_eq!([wire(), with_queue("sfq")].map(|config| reason(line(&config).queue_refusal())), [kept; 2]);
+    let layers = ["rlc", "harq", "wifi", "fec"].map(with_arq);
+    let kinds = [wire(), planned, recorded, with_queue("sfq"), with_channel("fading")];
+    for config in kinds.into_iter().chain(layers) {
+        let config = Config { channel: with_channel("fading").channel, ..config };
+        for config in [with_jitter_of(&config), Config { corrupt: 0.1, ..config.clone() }, config] {
+            let built = adjustable(&config);
+            for change in [none, rate(0), rate(1), delay, loss] {
+                assert_eq!(reason(built.refusal(&change)), None, "{config:?} {change:?}");
+            }
+            assert_eq!(reason(built.queue_refusal()), None, "{config:?}");
+            for share in [-0.1, 1.1, f64::NAN] {
+                let wrong = LinkChange { loss: Some(share), ..none };
+                let range = Some("its loss probability must be from 0 to 1");
+                assert_eq!(reason(built.refusal(&wrong)), range, "{config:?} {share}");
+                assert_eq!(of(&with_channel("iid"), &wrong), range);
+            }
+        }
     }
-    assert_eq!(reason(adjustable(&with_channel("fading")).refusal(&loss)), Some(varying));
+    let lossless = with_arq("rlc");
+    assert_eq!(of(&lossless, &loss), Some(varying));
+}
+
+fn with_jitter_of(config: &Config) -> Config {
+    Config { jitter: with_jitter(Duration::from_millis(1)).jitter, ..config.clone() }
 }
 
 /// After a change, a packet of 1000 bytes takes 8 ms at 1 Mbit/s and 5 ms of delay, on each kind of direction.
@@ -493,8 +519,8 @@ fn a_delay_without_queueing() {
     assert_eq!(wire().base_delay(), Duration::from_millis(20));
 }
 
-/// A channel without a constant loss probability ignores a new loss probability. The probability of `iid` is the
-/// parameter `loss`.
+/// The loss probability of `none` is always 0. The probability of `iid` is the parameter `loss`. Other channels have no
+/// constant loss probability, and ignore a new one.
 #[test]
 fn loss_probabilities() {
     let built = |name: &str| {
@@ -507,9 +533,14 @@ fn loss_probabilities() {
         let name = mechanism.info.name;
         let mut channel = built(name);
         assert_eq!(channel.is_perfect(), name == "none", "{name}");
-        assert_eq!(channel.loss_probability(), (name == "iid").then_some(0.01), "{name}");
+        let (before, after) = match name {
+            "none" => (Some(0.0), Some(0.0)),
+            "iid" => (Some(0.01), Some(1.0)),
+            _ => (None, None),
+        };
+        assert_eq!((channel.loss_probability(), channel.accepts_loss()), (before, name == "iid"), "{name}");
         channel.set_loss_probability(1.0);
-        assert_eq!(channel.loss_probability(), (name == "iid").then_some(1.0), "{name}");
+        assert_eq!(channel.loss_probability(), after, "{name}");
     }
     let mut perfect = built("none");
     assert!((0..100).all(|_| perfect.transmit(&one) == Reception::Intact));

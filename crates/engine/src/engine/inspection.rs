@@ -1,7 +1,7 @@
 //! [`Engine`]: methods with which a driver (the caller) reads results, changes links and injects packets between
 //! events.
 //!
-//! Changes of a pipe's rate, delay and losses take effect at the current simulated time. A run with the same changes at
+//! Changes of a pipe's rate, delay, losses and queue take effect at the current simulated time. A run with the same changes at
 //! the same simulated times therefore has the same results.
 
 use super::Engine;
@@ -11,8 +11,9 @@ use crate::external::{Departure, ExternalCopy, ExternalPacket};
 use crate::fairness::ConcurrentShare;
 use crate::flow::{FlowAccount, NoEndpoint, Traffic};
 use crate::pipe::{PipeAccount, PipeId};
-use lasthop_base::{Duration, Time};
+use lasthop_base::{Duration, Rate, Time};
 use lasthop_net::counters::RlcCounters;
+use lasthop_net::discipline::Discipline;
 use lasthop_net::{ChangeRefused, LinkChange, LinkSettings};
 use lasthop_tcp::{Endpoint, State};
 use lasthop_wire::{Backlog, FlowId, Packet};
@@ -141,11 +142,30 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.refusal(change)
     }
 
-    /// Changes a pipe at the current time. First check with [`Engine::refusal`] that the pipe accepts the change.
-    /// Middleboxes and endpoints are not informed.
+    /// Changes a pipe at the current time. First check with [`Engine::refusal`] that the pipe accepts the change. If the
+    /// pipe's rate was [declared as a plan](Engine::declare_plan), the middleboxes and endpoints that receive the plan
+    /// receive the new rate as a rate that never changes. With RLC, the hosts at the pipe's end receive the new rate.
+    /// Other changes are not reported.
     pub fn change(&mut self, pipe: PipeId, change: &LinkChange) {
         let now = self.now;
+        if let Some(bps) = change.bps {
+            self.replace_plan(pipe, Rate::from_bps(bps));
+        }
         self.pipes[pipe.0 as usize].line.change(now, change, &mut self.decisions);
+        self.apply_decisions(pipe);
+    }
+
+    /// Reason why a pipe's queue cannot be replaced; `None` if the queue can be replaced.
+    pub fn queue_refusal(&self, pipe: PipeId) -> Option<ChangeRefused> {
+        self.pipes[pipe.0 as usize].line.queue_refusal()
+    }
+
+    /// Replaces a pipe's queue discipline, or its limit, at the current time. First check with
+    /// [`Engine::queue_refusal`] that the pipe accepts the change. The packets that wait enter the new queue, and are
+    /// lost if the new queue drops them ([`lasthop_net::LinkDirection::set_queue`]).
+    pub fn set_queue(&mut self, pipe: PipeId, queue: Discipline) {
+        let now = self.now;
+        self.pipes[pipe.0 as usize].line.set_queue(now, queue, &mut self.decisions);
         self.apply_decisions(pipe);
     }
 

@@ -9,7 +9,7 @@ use crate::node::{FailingTransmission, Node, NodeAccount, NodeId, exits};
 use crate::observer::MiddleboxAction;
 use crate::pipe::{PipeEnd, PipeId};
 use crate::routes::NextHops;
-use lasthop_base::Time;
+use lasthop_base::{Rate, Time};
 use lasthop_middlebox::{Decision, Middlebox};
 use lasthop_net::TransmissionFailures;
 use lasthop_net::service::Service;
@@ -241,6 +241,14 @@ impl Engine {
             let last = 2 * self.flows.len() + self.nodes.len();
             self.timers = self.timers.extended_to(last + 1);
             self.timers.at_latest(last as u32, Time::ZERO);
+        }
+    }
+
+    /// Replaces a pipe's declared plan, if any, by a constant rate from now on.
+    pub(super) fn replace_plan(&mut self, pipe: PipeId, rate: Rate) {
+        if self.plans.replace(pipe, rate, self.now) {
+            let timer = 2 * self.flows.len() + self.nodes.len();
+            self.timers.at_latest(timer as u32, self.now);
         }
     }
 

@@ -29,6 +29,13 @@ impl Plans {
         self.0.push(PlannedPipe { pipe, service: service.clone(), due: Time::ZERO });
     }
 
+    /// Replaces the plan of a pipe by a constant rate, which is reported at the time `due`. Returns false if the pipe has
+    /// no plan.
+    pub(super) fn replace(&mut self, pipe: PipeId, rate: Rate, due: Time) -> bool {
+        let planned = self.0.iter_mut().find(|one| one.pipe == pipe);
+        planned.map(|one| (one.service, one.due) = (Service::Rate(rate), due)).is_some()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -64,5 +71,17 @@ mod tests {
             plans.poll_change(0, Time::from_nanos(7)).is_none() && plans.poll_change(1, Time::ZERO).is_none()
         );
         assert_eq!(plans.due(), Time::NEVER);
+    }
+
+    /// A new rate must be reported at the time of its change. A pipe without a plan has nothing to report.
+    #[test]
+    fn a_new_rate_replaces_a_plan() {
+        let mut plans = Plans::default();
+        plans.add(PipeId(2), &Service::Rate(Rate::from_bps(9600)));
+        plans.poll_change(0, Time::ZERO);
+        let (rate, now) = (Rate::from_bps(4800), Time::from_nanos(5));
+        assert!(plans.replace(PipeId(2), rate, now) && !plans.replace(PipeId(3), rate, now));
+        assert_eq!(plans.due(), now);
+        assert!(plans.poll_change(0, now).is_some_and(|change| change.rate == rate));
     }
 }

@@ -5,10 +5,12 @@ mod fading;
 mod iid;
 mod none;
 mod planned;
+mod replaceable;
 mod scripted;
 mod two_state;
 
 pub(crate) use planned::PlannedLosses;
+use replaceable::Replaceable;
 
 use crate::change::{ChangeRefused, LinkChange};
 use lasthop_base::{Mechanism, Stream, Time, Value, Values};
@@ -58,7 +60,13 @@ pub trait Channel: Send {
         None
     }
 
-    /// Sets the loss probability. Has no effect if [`Channel::loss_probability`] is `None`.
+    /// Whether [`Channel::set_loss_probability`] has an effect.
+    fn accepts_loss(&self) -> bool {
+        self.loss_probability().is_some()
+    }
+
+    /// Sets the loss probability: later transmissions are lost independently with this probability. Has no effect
+    /// unless [`Channel::accepts_loss`] is true.
     fn set_loss_probability(&mut self, share: f64) {
         let _ = share;
     }
@@ -77,15 +85,31 @@ pub trait Channel: Send {
 /// Function that builds a channel.
 pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Channel> + Send + Sync;
 
-/// A lossless channel whose [loss probability](Channel::loss_probability) can be set.
-pub(crate) fn with_settable_loss(random: Stream) -> Box<dyn Channel> {
-    (iid::MECHANISM.build)(&iid::MECHANISM.info.defaults().with("loss", Value::Number(0.0)), random)
+/// Returns a channel that behaves like `channel` and whose loss probability can be set. `random` is a copy of the
+/// channel's stream.
+pub(crate) fn with_settable_loss(channel: Box<dyn Channel>, random: Stream) -> Box<dyn Channel> {
+    if channel.is_perfect() {
+        constant_loss(0.0, random)
+    } else if channel.accepts_loss() {
+        channel
+    } else {
+        Box::new(Replaceable::new(channel, random))
+    }
+}
+
+fn constant_loss(share: f64, random: Stream) -> Box<dyn Channel> {
+    (iid::MECHANISM.build)(&iid::MECHANISM.info.defaults().with("loss", Value::Number(share)), random)
 }
 
 /// Returns the reason why the loss probability cannot change as requested, or `None` if the change is possible.
 pub(crate) fn refusal(channel: &dyn Channel, change: &LinkChange) -> Option<ChangeRefused> {
-    (change.loss.is_some() && channel.loss_probability().is_none())
-        .then_some(ChangeRefused("its channel does not lose each packet with the same probability"))
+    let share = change.loss?;
+    if !(0.0..=1.0).contains(&share) {
+        return Some(ChangeRefused("its loss probability must be from 0 to 1"));
+    }
+    (!channel.accepts_loss()).then_some(ChangeRefused(
+        "it was not built for changes, and its channel has no loss probability that can be set",
+    ))
 }
 
 /// All channels.

@@ -15,6 +15,14 @@ impl Channel for Perfect {
         Reception::Intact
     }
 
+    fn loss_probability(&self) -> Option<f64> {
+        Some(0.0)
+    }
+
+    fn accepts_loss(&self) -> bool {
+        false
+    }
+
     fn is_perfect(&self) -> bool {
         true
     }

@@ -29,6 +29,11 @@ impl Channel for PlannedLosses {
         self.inner.loss_probability()
     }
 
+    fn accepts_loss(&self) -> bool {
+        self.inner.accepts_loss()
+    }
+
+    /// Sets the inner channel's loss probability. Planned losses continue in addition.
     fn set_loss_probability(&mut self, share: f64) {
         self.inner.set_loss_probability(share);
     }

@@ -17,6 +17,11 @@
 //! Headers and computing times of the code, adaptive code rates, and parity in several pieces are not modelled. Codes
 //! of the physical layer (convolutional, turbo, LDPC) correct bits. A channel's loss rate already is the rate after the
 //! decoding of these codes.
+//!
+//! # Changes at run time
+//! A new rate applies to the next packet: the packet in transmission keeps its rate. At rate 0, no packet is sent, and
+//! no block is closed. A new delay applies to the next packet. In a direction that is not built for
+//! changes, packets may arrive out of order after a shorter delay.
 
 mod decoder;
 mod parameters;
@@ -24,12 +29,14 @@ mod parameters;
 pub use parameters::MECHANISM;
 
 use crate::arq::{Build, DirectionParts, Layer};
-use crate::channel::{Channel, Reception, Transmission};
+use crate::change::{ChangeRefused, LinkChange, LinkSettings};
+use crate::channel::{self, Channel, Reception, Transmission};
+use crate::discipline::Discipline;
 use crate::element::{Element, Output, lacks};
 use crate::link_queue::LinkQueue;
-use crate::service::Server;
+use crate::service::{Server, Service};
 use decoder::Decoder;
-use lasthop_base::{Duration, Mechanism, Time};
+use lasthop_base::{Duration, Mechanism, Rate, Time};
 use lasthop_wire::{Backlog, Packet, Priority};
 use parameters::Code;
 
@@ -48,6 +55,7 @@ impl Layer for FecLayer {
             code: self.code,
             wait: self.wait,
             delay: parts.delay,
+            bps: parts.service.constant_bps(),
             server: Server::new(&parts.service),
             channel: parts.channel,
             queue: LinkQueue::new(parts.queue),
@@ -56,6 +64,7 @@ impl Layer for FecLayer {
             sent: 0,
             phase: FecPhase::Data,
             frees_at: Time::ZERO,
+            free_before_stop: None,
             acts_at: Time::NEVER,
         })
     }
@@ -69,6 +78,8 @@ struct FecDirection {
     code: Code,
     wait: Duration,
     delay: Duration,
+    /// Constant rate, bit/s, or 0 if the direction is stopped; `None` if the rate is planned or recorded.
+    bps: Option<u64>,
     server: Server,
     channel: Box<dyn Channel>,
     draws: bool,
@@ -79,7 +90,10 @@ struct FecDirection {
     /// Number of data packets sent in all open blocks.
     sent: usize,
     phase: FecPhase,
+    /// End of the last transmission; [`Time::NEVER`] while the rate is 0.
     frees_at: Time,
+    /// End of the last transmission, if the rate was set to 0.
+    free_before_stop: Option<Time>,
     /// Time of the next action; [`Time::NEVER`] if nothing is due before the next packet arrives.
     acts_at: Time,
 }
@@ -197,5 +211,45 @@ impl Element for FecDirection {
         self.queue.average()
     }
 
-    lacks!(copies, bypass, peer, pdus, failures, settings, changes);
+    fn settings(&self) -> Option<LinkSettings> {
+        Some(LinkSettings { bps: self.bps, delay: self.delay, loss: self.channel.loss_probability() })
+    }
+
+    fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
+        channel::refusal(&*self.channel, change)
+    }
+
+    fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
+        self.delay = change.delay.unwrap_or(self.delay);
+        if let Some(share) = change.loss {
+            self.channel.set_loss_probability(share);
+        }
+        if let Some(bps) = change.bps {
+            self.server = Server::new(&Service::Rate(Rate::from_bps(bps)));
+            self.bps = Some(bps);
+            let frees_at = self.free_before_stop.take().unwrap_or(self.frees_at);
+            if bps == 0 {
+                (self.free_before_stop, self.frees_at) = (Some(frees_at), Time::NEVER);
+            } else {
+                self.frees_at = frees_at;
+            }
+            self.serve(now, out);
+        }
+    }
+
+    fn queue_refusal(&self) -> Option<ChangeRefused> {
+        None
+    }
+
+    fn set_queue(&mut self, now: Time, queue: Discipline, out: &mut Vec<Output>) {
+        let ahead = Backlog { in_service: now < self.frees_at, ..Backlog::default() };
+        self.queue.replace(now, queue, &ahead, out);
+        self.serve(now, out);
+    }
+
+    fn queueing_delay(&mut self, _: Time) -> Option<Duration> {
+        None
+    }
+
+    lacks!(copies, bypass, peer, pdus, failures);
 }

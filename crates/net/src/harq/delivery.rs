@@ -81,6 +81,14 @@ impl Delivery {
         }
     }
 
+    pub(super) fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    pub(super) fn set_delay(&mut self, delay: Duration) {
+        self.delay = delay;
+    }
+
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }

@@ -6,14 +6,16 @@ use super::reassembly::Reassembly;
 use super::sender::{ReceivingEnd, RlcSender};
 use super::status::StatusReports;
 use crate::arq::DirectionParts;
-use crate::channel::Channel;
+use crate::change::{ChangeRefused, LinkChange, LinkSettings};
+use crate::channel::{self, Channel};
 use crate::counters::RlcCounters;
+use crate::discipline::Discipline;
 use crate::element::{Element, Output, lacks};
 use crate::link_queue::LinkQueue;
 use crate::peer_message::{PeerMessage, Status};
 use crate::service::Service;
 use crate::span::Span;
-use lasthop_base::{Duration, Time, Values};
+use lasthop_base::{Duration, Rate, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
@@ -27,6 +29,8 @@ pub(super) struct HarqDirection {
     slot: Duration,
     min_block: u64,
     service: Service,
+    /// Whether the rate was set to 0. The rate of `service` is then 1 bit/s, as in a planned outage.
+    is_stopped: bool,
     channel: Box<dyn Channel>,
     draws: bool,
     processes: Processes,
@@ -56,6 +60,7 @@ impl HarqDirection {
             min_block: (values.bytes("header") + MIN_PAYLOAD).max(STATUS_BYTES),
             draws: parts.queue.draws() || parts.channel.draws() || parts.service.draws(),
             service: parts.service,
+            is_stopped: false,
             channel: parts.channel,
             processes: Processes::new(values, parts.random),
             sender: RlcSender::new(values, LinkQueue::new(parts.queue)),
@@ -271,5 +276,46 @@ impl Element for HarqDirection {
         self.sender.average()
     }
 
-    lacks!(copies, bypass, failures, settings, changes);
+    fn settings(&self) -> Option<LinkSettings> {
+        let bps = if self.is_stopped { Some(0) } else { self.service.constant_bps() };
+        Some(LinkSettings { bps, delay: self.delivery.delay(), loss: self.channel.loss_probability() })
+    }
+
+    fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
+        channel::refusal(&*self.channel, change)
+    }
+
+    fn change(&mut self, now: Time, change: &LinkChange, _: &mut Vec<Output>) {
+        if let Some(delay) = change.delay {
+            self.delivery.set_delay(delay);
+        }
+        if let Some(share) = change.loss {
+            self.channel.set_loss_probability(share);
+        }
+        if let Some(bps) = change.bps {
+            self.service = Service::Rate(Rate::from_bps(bps));
+            self.is_stopped = bps == 0;
+            self.schedule_slot(now);
+        }
+    }
+
+    fn queue_refusal(&self) -> Option<ChangeRefused> {
+        None
+    }
+
+    fn set_queue(&mut self, now: Time, queue: Discipline, out: &mut Vec<Output>) {
+        let before = out.len();
+        let in_service = self.sender.has_partial_sdu() || self.free_at > now;
+        let ahead = Backlog { in_service, ..Backlog::default() };
+        self.sender.queue().replace(now, queue, &ahead, out);
+        self.delivery.counters.overflowed += (out.len() - before) as u64;
+        self.sender.on_queue_replaced(now);
+        self.schedule_slot(now);
+    }
+
+    fn queueing_delay(&mut self, _: Time) -> Option<Duration> {
+        None
+    }
+
+    lacks!(copies, bypass, failures);
 }

@@ -33,6 +33,11 @@
 //!
 //! NR's unacknowledged mode does not number SDUs that are sent unsegmented. Here, t-Reassembly waits for such SDUs,
 //! too. In a planned outage no new block is sent, and retransmissions are lost.
+//!
+//! # Changes at run time
+//! A new rate, 0 included, applies to blocks that begin after the change. Blocks whose first transmission was earlier
+//! keep their outcome and their retransmissions. A new delay and a new queue apply to later deliveries and dequeues. In a
+//! direction that is not built for changes, packets may arrive out of order after a shorter delay.
 
 mod delivery;
 mod direction;

@@ -70,6 +70,11 @@ impl RlcSender {
         was_idle
     }
 
+    /// Handles the replacement of the queue.
+    pub(super) fn on_queue_replaced(&mut self, now: Time) {
+        self.dequeues_at = if self.queue.is_empty() { Time::NEVER } else { now };
+    }
+
     /// Whether part of an SDU remains to be sent.
     pub(super) fn has_partial_sdu(&self) -> bool {
         !self.fresh.is_empty()

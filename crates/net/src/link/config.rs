@@ -123,18 +123,12 @@ impl Config {
         Member { values: &self.arq.values, sender, random: Stream::named(random.draw(), "arq") }
     }
 
-    /// Builds the queue. The queue's random stream is derived from the next draw of `random`.
-    pub(super) fn queue_with(&self, mut random: Stream) -> Discipline {
+    /// Builds the configured queue discipline. The queue's random stream is derived from the next draw of `random`. A
+    /// queue that [needs the hosts](Config::needs_hosts) gets [`Config::hosts`].
+    pub fn queue_with(&self, mut random: Stream) -> Discipline {
         let random = Stream::named(random.draw(), "queue");
         let context = QueueContext { rate: self.service.first_rate(), random, hosts: self.hosts.clone() };
         (self.queue.build)(&self.queue.values, context)
-    }
-
-    /// Builds the channel. If `may_change` is true, losses can be set at run time even on a lossless channel.
-    pub(super) fn channel_of(&self, random: Stream, seed: u64, may_change: bool) -> Box<dyn Channel> {
-        let other = random.clone();
-        let channel = self.channel_with(random, seed);
-        if may_change && channel.is_perfect() { channel::with_settable_loss(other) } else { channel }
     }
 
     /// Builds the channel of residual losses, which happen after the link layer. Returns `None` if the link has no
@@ -152,10 +146,15 @@ impl Config {
         Some((choice.build)(&choice.values, random))
     }
 
-    /// Builds the channel, with planned losses if configured. `seed` is the seed of the planned losses.
-    pub(super) fn channel_with(&self, random: Stream, seed: u64) -> Box<dyn Channel> {
+    /// Builds the channel, with planned losses if configured. `seed` is the seed of the planned losses. If `may_change`
+    /// is true, the loss probability can be set at run time.
+    pub(super) fn channel_with(&self, random: Stream, seed: u64, may_change: bool) -> Box<dyn Channel> {
         let beside = Stream::named(random.clone().draw(), "loss_plan");
-        let channel = (self.channel.build)(&self.channel.values, random);
+        let copy = random.clone();
+        let mut channel = (self.channel.build)(&self.channel.values, random);
+        if may_change {
+            channel = channel::with_settable_loss(channel, copy);
+        }
         match &self.loss_plan {
             None => channel,
             Some(plan) => Box::new(PlannedLosses::new(channel, plan.clone().seeded(seed), beside)),

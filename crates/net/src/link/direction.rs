@@ -3,7 +3,7 @@
 use super::impaired::ImpairedLink;
 use super::light::TrainGate;
 use super::{Config, Link};
-use crate::adjustable::{self, AdjustableLink};
+use crate::adjustable::{AdjustableLink, AdjustableParts, OrderedLayer};
 use crate::arq::{DirectionParts, LinkLayer};
 use crate::counters::RlcCounters;
 use crate::discipline::Discipline;
@@ -12,7 +12,6 @@ use crate::failures::TransmissionFailures;
 use crate::peer_message::PeerMessage;
 use crate::propagation::{Delayed, VariableDelay};
 use crate::scheduled::ScheduledLink;
-use crate::service::Service;
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{Backlog, Packet};
 
@@ -62,34 +61,32 @@ impl LinkDirection {
         match ((config.arq.build)(&config.arq.values), queue) {
             (LinkLayer::Full(layer), queue) => {
                 let own = Stream::named(random.clone().draw(), "arq");
-                let channel = config.channel_with(random, losses);
+                let channel = config.channel_with(random, losses, may_change);
                 let parts = DirectionParts { service, delay: config.delay, queue, channel, random: own };
                 let inner = layer.build_direction(parts);
-                LinkDirection::Element(match variable_delay {
+                let inner: Box<dyn Element> = match variable_delay {
                     None => inner,
                     Some(variable_delay) => Box::new(Delayed::new(inner, variable_delay)),
-                })
+                };
+                LinkDirection::Element(if may_change { Box::new(OrderedLayer::new(inner)) } else { inner })
+            }
+            (LinkLayer::PerPacket(arq), queue) if may_change => {
+                if let Discipline::Scheduled(_) = queue {
+                    skip_draw(&mut random);
+                }
+                let channel = config.channel_with(random, losses, may_change);
+                let delay = config.delay;
+                let parts = AdjustableParts { service, delay, variable_delay, queue, channel, arq };
+                LinkDirection::Element(Box::new(AdjustableLink::new(parts)))
             }
             (LinkLayer::PerPacket(arq), Discipline::Scheduled(queue)) => {
-                // Skips one draw. With a scheduled queue, the channel's draws begin with the second number of the
-                // stream.
-                random.draw();
-                let channel = config.channel_of(random, losses, may_change);
+                skip_draw(&mut random);
+                let channel = config.channel_with(random, losses, may_change);
                 let direction = ScheduledLink::new(&service, config.delay, queue, channel, arq);
                 LinkDirection::Element(Box::new(direction.with_variable_delay(variable_delay)))
             }
             (LinkLayer::PerPacket(arq), Discipline::Fifo(admission)) => {
-                let channel = config.channel_of(random, losses, may_change);
-                if let (Service::Rate(rate), true) = (&service, may_change) {
-                    let parts = adjustable::AdjustableParts {
-                        delay: config.delay,
-                        variable_delay,
-                        admission,
-                        channel,
-                        arq,
-                    };
-                    return LinkDirection::Element(Box::new(AdjustableLink::new(*rate, parts)));
-                }
+                let channel = config.channel_with(random, losses, may_change);
                 LinkDirection::Link(Link::with_variable_delay(
                     &service,
                     config.delay,
@@ -170,6 +167,11 @@ impl LinkDirection {
             LinkDirection::Element(element) => element.backlog(now),
         }
     }
+}
+
+/// Skips one draw. With a scheduled queue, the channel's draws begin with the second number of the stream.
+fn skip_draw(random: &mut Stream) {
+    random.draw();
 }
 
 /// Methods for elements that wrap a link direction.

@@ -13,6 +13,7 @@
 use super::{Config, LinkDirection};
 use crate::change::LinkChange;
 use crate::channel::{Channel, Reception, Transmission};
+use crate::discipline::Discipline;
 use crate::element::{Element, Output, forwards, lacks};
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{LossReason, Packet};
@@ -111,6 +112,12 @@ impl Element for ImpairedLink {
     fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
         let from = out.len();
         self.inner.change(now, change, out);
+        self.apply_residual_losses(from, out);
+    }
+
+    fn set_queue(&mut self, now: Time, queue: Discipline, out: &mut Vec<Output>) {
+        let from = out.len();
+        self.inner.set_queue(now, queue, out);
         self.apply_residual_losses(from, out);
     }
 

@@ -4,8 +4,13 @@
 //!
 //! Packets that use an opportunity of their train bypass queue and service. Channel, retransmission, jitter and the
 //! link's delay apply to all packets. The backlog does not count packets that wait for their train.
+//!
+//! A rate that is set at run time replaces the opportunities of trains, too: all packets then wait for their base delay
+//! and enter the queue.
 
 use super::{Config, LinkDirection};
+use crate::change::LinkChange;
+use crate::discipline::Discipline;
 use crate::element::{Element, Output, forwards, lacks};
 use crate::service::{Released, TrainCursor};
 use lasthop_base::Time;
@@ -16,6 +21,8 @@ pub(super) struct TrainGate {
     inner: LinkDirection,
     trains: TrainCursor,
     waiting: VecDeque<(Released, Packet)>,
+    /// Whether the trains have opportunities: false after a change of the rate.
+    has_opportunities: bool,
 }
 
 impl TrainGate {
@@ -27,6 +34,7 @@ impl TrainGate {
             inner,
             trains: TrainCursor::new(light),
             waiting: VecDeque::new(),
+            has_opportunities: true,
         }))
     }
 
@@ -42,7 +50,10 @@ impl TrainGate {
 
 impl Element for TrainGate {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
-        let released = self.trains.release(now, packet.wire_bytes);
+        let released = match self.has_opportunities {
+            true => self.trains.release(now, packet.wire_bytes),
+            false => self.trains.release_to_queue(now),
+        };
         self.waiting.push_back((released, packet));
         self.handle_timeout(now, out);
     }
@@ -64,7 +75,19 @@ impl Element for TrainGate {
         self.waiting.front().map_or(inner, |(released, _)| released.at.min(inner))
     }
 
-    forwards!(inner: backlog, peer, draws, pdus, average, failures, settings, changes);
+    fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
+        if change.bps.is_some() {
+            self.has_opportunities = false;
+            self.waiting.iter_mut().for_each(|(released, _)| released.bypasses_queue = false);
+        }
+        self.inner.change(now, change, out);
+    }
+
+    fn set_queue(&mut self, now: Time, queue: Discipline, out: &mut Vec<Output>) {
+        self.inner.set_queue(now, queue, out);
+    }
+
+    forwards!(inner: backlog, peer, draws, pdus, average, failures, settings);
     // Packets do not bypass the trains, and only the outer element ([`super::impaired`]) handles copies of packets.
     lacks!(copies, bypass);
 }

@@ -4,12 +4,13 @@
 use super::{Link, LinkDirection};
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};
 use crate::channel;
+use crate::discipline::Discipline;
 use crate::element::Output;
 use crate::service::Server;
 use lasthop_base::{Duration, Rate, Time};
 
 impl LinkDirection {
-    /// Current settings; `None` if the link layer schedules transmissions itself.
+    /// Current settings; `None` if the element is no link direction.
     pub fn settings(&self) -> Option<LinkSettings> {
         match self {
             LinkDirection::Link(link) => link.settings(),
@@ -17,9 +18,9 @@ impl LinkDirection {
         }
     }
 
-    /// Returns the reason why a change is impossible, or `None` if the change is possible. The loss probability can
-    /// change if the channel has a constant loss probability, or if the direction was built with
-    /// [`LinkDirection::adjustable`].
+    /// Returns the reason why a change is impossible, or `None` if the change is possible. A direction that was built
+    /// with [`LinkDirection::adjustable`] accepts each change with valid values. A plain link accepts a change of a
+    /// constant rate, of the delay, and of a constant loss probability.
     pub fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
         match self {
             LinkDirection::Link(link) => link.refusal(change),
@@ -32,6 +33,29 @@ impl LinkDirection {
         match self {
             LinkDirection::Link(link) => link.change(change),
             LinkDirection::Element(element) => element.change(now, change, out),
+        }
+    }
+
+    /// Returns the reason why the queue cannot be replaced, or `None` if the queue can be replaced. The queue of a
+    /// direction that was built with [`LinkDirection::adjustable`] can be replaced.
+    pub fn queue_refusal(&self) -> Option<ChangeRefused> {
+        match self {
+            LinkDirection::Link(_) => {
+                Some(ChangeRefused("it was not built for changes, and keeps its queue"))
+            }
+            LinkDirection::Element(element) => element.queue_refusal(),
+        }
+    }
+
+    /// Replaces the queue discipline or its limit at `now`, if [`LinkDirection::queue_refusal`] allows the change.
+    /// [`super::Config::queue_with`] builds a discipline.
+    ///
+    /// The packets that wait enter the new queue at once, in the order in which the old queue would have sent them. The
+    /// packet in transmission is not affected. Packets that the new queue drops are lost for the reason that this queue
+    /// gives, for example a full queue. Appends these losses to `out`.
+    pub fn set_queue(&mut self, now: Time, queue: Discipline, out: &mut Vec<Output>) {
+        if let LinkDirection::Element(element) = self {
+            element.set_queue(now, queue, out);
         }
     }
 
@@ -58,13 +82,21 @@ impl Link {
     fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
         let by_rate = match (&self.server, change.bps) {
             (_, None) | (Server::Rate { .. }, Some(1..)) => None,
-            (Server::Rate { .. }, Some(0)) => Some(ChangeRefused("its rate cannot be 0")),
-            (Server::Plan(_), Some(_)) => Some(ChangeRefused("its rate follows a plan")),
-            (Server::Trace(_), Some(_)) => Some(ChangeRefused("its rate is recorded")),
+            (Server::Rate { .. }, Some(0)) => {
+                Some(ChangeRefused("it was not built for changes, and its rate cannot become 0"))
+            }
+            (Server::Plan(_), Some(_)) => {
+                Some(ChangeRefused("it was not built for changes, and its rate follows a plan"))
+            }
+            (Server::Trace(_), Some(_)) => {
+                Some(ChangeRefused("it was not built for changes, and its rate is recorded"))
+            }
         };
         let by_loss = || match &self.lossy_path {
             Some((channel, _)) => channel::refusal(&**channel, change),
-            None => change.loss.map(|_| ChangeRefused("it was created without a lossy channel")),
+            None => change
+                .loss
+                .map(|_| ChangeRefused("it was not built for changes, and its channel is lossless")),
         };
         by_rate.or_else(by_loss)
     }

@@ -3,7 +3,7 @@
 //!
 //! * `segmentation`: segmentation of SDUs into PDUs. `transmitter`: contents of a block, retransmissions and discards.
 //! * `receiver`: delivery of complete SDUs, in order or after the reordering timer.
-//! * `status`: polls and status reports.
+//! * `status`: polls and status reports. `change`: changes at run time.
 //!
 //! Each transmission time interval (TTI) carries a block, whose size is the link's rate times the interval. The block
 //! is decoded at the interval's end. The simulation has one event per block, not one event per PDU. When a block is
@@ -27,6 +27,7 @@
 //! Sequence numbers do not wrap (TS 25.322 has 4096, and its sender may stall). For a recorded rate (`trace`), the mean
 //! rate applies.
 
+mod change;
 mod parameters;
 mod receiver;
 mod segmentation;
@@ -37,7 +38,8 @@ pub use parameters::MECHANISM;
 
 use crate::admission::{ArrivalState, Verdict};
 use crate::arq::{Build, DirectionParts, Layer, Partner};
-use crate::channel::{Channel, Reception, Transmission};
+use crate::change::{ChangeRefused, LinkChange, LinkSettings};
+use crate::channel::{self, Channel, Reception, Transmission};
 use crate::counters::RlcCounters;
 use crate::discipline::Discipline;
 use crate::element::{Element, Output, lacks};
@@ -98,7 +100,14 @@ pub struct Rlc {
     /// Status reports about the opposite direction's data, which this direction has to send.
     status_queue: VecDeque<Status>,
     counters: RlcCounters,
+    /// End of the last block; [`Time::NEVER`] while the rate is 0.
     free_at: Time,
+    /// End of the last block, if the rate was set to 0.
+    free_before_stop: Option<Time>,
+    /// Arrival of the last block.
+    arrives_at: Time,
+    /// Time at which the outcome of the last block is reported, if status is not polled.
+    reports_at: Time,
     /// Start of the next block; [`Time::NEVER`] if no block is planned.
     next_block: Time,
     changes_at: Time,
@@ -136,6 +145,9 @@ impl Rlc {
             status_queue: VecDeque::new(),
             counters: RlcCounters::default(),
             free_at: Time::ZERO,
+            free_before_stop: None,
+            arrives_at: Time::ZERO,
+            reports_at: Time::ZERO,
             next_block: Time::NEVER,
             changes_at: parts.service.change_after(Time::ZERO),
             service: parts.service,
@@ -197,11 +209,42 @@ impl Rlc {
         };
     }
 
+    /// Admits a packet to a first-in-first-out queue, or drops the packet. `joined` is the time at which the packet
+    /// entered the direction. Returns whether the packet was admitted.
+    #[inline(always)]
+    fn admit(&mut self, now: Time, joined: Time, mut packet: Packet, out: &mut Vec<Output>) -> bool {
+        let backlog = self.backlog(now);
+        let idle = if backlog.waiting == 0 { now.since(self.free_at) } else { Duration::ZERO };
+        let queue = ArrivalState { backlog, idle };
+        if let Discipline::Fifo(admission) = &mut self.queue
+            && let Verdict::Drop(reason) = admission.admit(now, &mut packet, &queue)
+        {
+            self.counters.overflowed += 1;
+            out.push(Output::lost(packet, now, reason));
+            if self.numbers_overflow {
+                self.push_dropped(joined, packet);
+            }
+            return false;
+        }
+        let pdus = self.segmentation.cut(packet.wire_bytes, self.transmitter.fresh());
+        self.transmitter.push(joined, packet.wire_bytes, pdus, &mut self.counters);
+        self.receiver.push(packet, pdus);
+        true
+    }
+
+    /// Gives a sequence number to a packet that the queue dropped.
+    fn push_dropped(&mut self, joined: Time, packet: Packet) {
+        let none = self.segmentation.skip();
+        self.transmitter.push(joined, packet.wire_bytes, none, &mut self.counters);
+        self.receiver.push(packet, none);
+    }
+
     /// Starts an interval: handles reports, fills and sends a block, and passes the block's outcome to the receiver.
     fn send_block(&mut self, now: Time, out: &mut Vec<Output>) {
         let BlockSize { bytes, pdus: room, .. } = self.block_size(now);
         let ends = if bytes < self.pdu { self.end_of_long_block(now) } else { now + self.tti };
-        let arrives = ends + self.delay;
+        // After a reduction of the delay, a block does not overtake the previous block.
+        let arrives = (ends + self.delay).max(self.arrives_at);
         self.transmitter.apply_reports(now);
         self.transmitter.retransmit_lost(now, &mut self.discarded);
         self.fill_from_queue(now, room, out);
@@ -216,7 +259,8 @@ impl Rlc {
         let left = room - status - u64::from(poll_only);
         let last = self.transmitter.fill(left, self.dequeues_at < Time::NEVER, &mut block);
         if status > 0 || poll_only || !block.is_empty() {
-            self.free_at = ends;
+            (self.free_at, self.arrives_at) = (ends, arrives);
+            self.reports_at = (arrives + self.delay + self.status_delay).max(self.reports_at);
             self.counters.blocks += 1;
             let data = block.iter().map(|range| range.pdus.len()).sum::<u64>() + u64::from(poll_only);
             let has_poll = self.polling.as_mut().is_some_and(|polling| polling.should_poll(now, data, last));
@@ -273,7 +317,7 @@ impl Rlc {
         for _ in 0..contents.status {
             let lost = self.is_lost(transmission, whole);
             any_lost |= lost;
-            self.send_status(transmission, lost, out);
+            self.send_status(lost, out);
         }
         let mut last_lost = false;
         for range in contents.ranges {
@@ -303,7 +347,7 @@ impl Rlc {
             && contents.has_poll
             && !last_lost
         {
-            polling.on_poll(transmission.end + self.delay + self.status_delay);
+            polling.on_poll(self.arrives_at + self.status_delay);
         }
     }
 
@@ -321,14 +365,14 @@ impl Rlc {
         lost: bool,
         out: &mut Vec<Output>,
     ) {
-        let arrives = transmission.end + self.delay;
+        let arrives = self.arrives_at;
         self.counters.pdus += range.pdus.len();
         self.counters.retransmissions += if range.attempt > 0 { range.pdus.len() } else { 0 };
         if !lost {
             self.receiver.on_pdus(arrives, range.pdus, &mut self.counters, out);
         }
         let Some(polling) = &mut self.polling else {
-            return self.transmitter.report(arrives + self.delay + self.status_delay, range, lost);
+            return self.transmitter.report(self.reports_at, range, lost);
         };
         if !lost {
             polling.on_pdus_sent(transmission.start, arrives, range.pdus.end);
@@ -336,13 +380,13 @@ impl Rlc {
         self.transmitter.report(arrives, range, lost);
     }
 
-    fn send_status(&mut self, transmission: &Transmission, lost: bool, out: &mut Vec<Output>) {
+    fn send_status(&mut self, lost: bool, out: &mut Vec<Output>) {
         let Some(status) = self.status_queue.pop_front() else { return };
         self.counters.status_pdus += 1;
         out.push(Output::ToPeer(if lost {
             PeerMessage::StatusLost(status)
         } else {
-            PeerMessage::StatusArrives { status, at: transmission.end + self.delay }
+            PeerMessage::StatusArrives { status, at: self.arrives_at }
         }));
     }
 
@@ -391,7 +435,7 @@ struct BlockContents<'a> {
 }
 
 impl Element for Rlc {
-    fn handle_packet(&mut self, now: Time, mut packet: Packet, out: &mut Vec<Output>) {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         self.transmitter.apply_reports(now);
         if let Discipline::Scheduled(queue) = &mut self.queue {
             queue.enqueue(now, packet, &mut self.dropped);
@@ -399,25 +443,9 @@ impl Element for Rlc {
             self.report_drops(now, out);
             return self.plan_block(now);
         }
-        let backlog = self.backlog(now);
-        let idle = if backlog.waiting == 0 { now.since(self.free_at) } else { Duration::ZERO };
-        let queue = ArrivalState { backlog, idle };
-        if let Discipline::Fifo(admission) = &mut self.queue
-            && let Verdict::Drop(reason) = admission.admit(now, &mut packet, &queue)
-        {
-            self.counters.overflowed += 1;
-            out.push(Output::lost(packet, now, reason));
-            if self.numbers_overflow {
-                let none = self.segmentation.skip();
-                self.transmitter.push(now, packet.wire_bytes, none, &mut self.counters);
-                self.receiver.push(packet, none);
-            }
-            return;
+        if self.admit(now, now, packet, out) {
+            self.plan_block(now);
         }
-        let pdus = self.segmentation.cut(packet.wire_bytes, self.transmitter.fresh());
-        self.transmitter.push(now, packet.wire_bytes, pdus, &mut self.counters);
-        self.receiver.push(packet, pdus);
-        self.plan_block(now);
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
@@ -473,5 +501,29 @@ impl Element for Rlc {
         self.queue.average()
     }
 
-    lacks!(copies, bypass, failures, settings, changes);
+    fn settings(&self) -> Option<LinkSettings> {
+        Some(self.current_settings())
+    }
+
+    fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
+        channel::refusal(&*self.channel, change)
+    }
+
+    fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
+        self.apply_change(now, change, out);
+    }
+
+    fn queue_refusal(&self) -> Option<ChangeRefused> {
+        None
+    }
+
+    fn set_queue(&mut self, now: Time, queue: Discipline, out: &mut Vec<Output>) {
+        self.replace_queue(now, queue, out);
+    }
+
+    fn queueing_delay(&mut self, _: Time) -> Option<Duration> {
+        None
+    }
+
+    lacks!(copies, bypass, failures);
 }

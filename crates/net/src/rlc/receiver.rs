@@ -74,6 +74,16 @@ impl RlcReceiver {
         self.sdus.push_back(Sdu { packet, pdus, missing: pdus.len(), state });
     }
 
+    /// Number of the first SDU that is neither delivered nor skipped.
+    pub(super) fn first_undecided(&self) -> u64 {
+        self.next
+    }
+
+    /// Removes the last SDU, of which no PDU was sent.
+    pub(super) fn pop_last(&mut self) -> Option<Packet> {
+        self.sdus.pop_back().map(|sdu| sdu.packet)
+    }
+
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }

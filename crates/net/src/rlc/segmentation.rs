@@ -34,6 +34,11 @@ impl Segmentation {
         Pdus { start, end: self.next }
     }
 
+    /// Assigns PDUs from number `next` on to the following SDUs. The last assigned PDU gets no further SDU.
+    pub(super) fn restart(&mut self, next: u64) {
+        (self.next, self.room) = (next, 0);
+    }
+
     /// Returns an empty range, for an SDU that gets no PDUs.
     pub(super) fn skip(&mut self) -> Pdus {
         self.room = 0;
@@ -61,5 +66,8 @@ mod tests {
         assert_eq!(cutter.cut(10, 0), Pdus { start: 77, end: 78 });
         assert_eq!(cutter.cut(10, 0), Pdus { start: 77, end: 78 });
         assert_eq!(cutter.cut(10, 78), Pdus { start: 78, end: 79 });
+        // After a restart, the free 30 bytes of PDU 78 stay free.
+        cutter.restart(79);
+        assert_eq!(cutter.cut(10, 78), Pdus { start: 79, end: 80 });
     }
 }

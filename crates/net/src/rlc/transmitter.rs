@@ -107,6 +107,26 @@ impl RlcTransmitter {
         }
     }
 
+    /// Removes the last SDU if no PDU of the SDU was sent and the SDU's number is at least `from`. Returns the time at
+    /// which the SDU was added, and whether the queue had dropped the SDU. Call [`RlcTransmitter::end_of_kept`] after
+    /// the last call.
+    pub(super) fn pop_unsent(&mut self, from: u64) -> Option<(Time, bool)> {
+        let last = (self.base + self.sdus.len() as u64).checked_sub(1)?;
+        let sdu = self.sdus.back()?;
+        let is_unsent = sdu.pdus.start >= self.fresh.start && last >= self.sending.max(from);
+        if !is_unsent || sdu.is_discarded != sdu.pdus.is_empty() {
+            return None;
+        }
+        self.release(self.sdus.len() - 1);
+        self.sdus.pop_back().map(|sdu| (sdu.joined, sdu.is_discarded))
+    }
+
+    /// Forgets the PDUs of removed SDUs. Returns the end of the PDUs of the remaining SDUs.
+    pub(super) fn end_of_kept(&mut self) -> u64 {
+        self.fresh.end = self.sdus.back().map_or(0, |sdu| sdu.pdus.end).max(self.fresh.start);
+        self.fresh.end
+    }
+
     pub(super) fn ready(&self) -> u64 {
         self.retransmissions.iter().map(|range| range.pdus.len()).sum::<u64>() + self.fresh.len()
     }

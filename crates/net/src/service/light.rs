@@ -271,6 +271,14 @@ impl TrainCursor {
         self.in_order(now, cost, exact, bypasses_queue)
     }
 
+    /// Returns the release time of a packet that arrives at `now` and uses no opportunity: the packet enters the queue
+    /// after its base delay, but not before earlier packets.
+    pub(crate) fn release_to_queue(&mut self, now: Time) -> Released {
+        let (_, base) = self.light.trace.at(now.as_nanos() / NANOS_PER_MILLI);
+        self.latest = self.latest.max(now + duration_of(base));
+        Released { at: self.latest, bypasses_queue: false }
+    }
+
     /// Takes the bytes of a packet from the train's opportunities. Begins with the first opportunity at or after the
     /// current time.
     fn charge(&mut self, since: u64, cost: u32) {

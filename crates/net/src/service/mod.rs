@@ -37,6 +37,14 @@ impl Service {
         }
     }
 
+    /// Constant rate, bit/s; `None` if the rate is planned or recorded.
+    pub(crate) fn constant_bps(&self) -> Option<u64> {
+        match self {
+            Service::Rate(rate) => Some(rate.bps()),
+            Service::Plan(_) | Service::Trace(_) => None,
+        }
+    }
+
     pub(crate) fn draws(&self) -> bool {
         matches!(self, Service::Plan(plan) if plan.draws())
     }
@@ -94,7 +102,7 @@ pub(crate) struct Served {
     pub(crate) ends: Time,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Server {
     Rate { rate: Rate, bytes: u32, service_time: Duration },
     Plan(Arc<RatePlan>),

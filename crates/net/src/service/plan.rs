@@ -88,6 +88,20 @@ impl RatePlan {
             now = until;
         }
     }
+
+    /// Returns the part of a packet that is unsent at `now` if the packet's transmission began at `start`, in units of
+    /// 10^-9 bits.
+    pub(crate) fn unsent(&self, start: Time, bytes: u32, now: Time) -> u128 {
+        let mut left = u128::from(bytes) * 8 * 1_000_000_000;
+        let mut from = start;
+        while from < now && left > 0 {
+            let (rate, [_, until]) = self.steps.at(from);
+            let until = until.min(now);
+            left = left.saturating_sub(u128::from(rate.0) * u128::from(until.since(from).as_nanos()));
+            from = until;
+        }
+        left
+    }
 }
 
 #[cfg(test)]

@@ -189,7 +189,7 @@ impl fmt::Display for TraceError {
 impl std::error::Error for TraceError {}
 
 /// A position in a repeating trace.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cursor {
     trace: Arc<Trace>,
     next: u64,

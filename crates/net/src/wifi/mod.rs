@@ -20,6 +20,10 @@
 //! only through the parameters of each direction. A collision occupies the medium until the ACK of its longest
 //! transmission would have ended (EIFS is this time plus DIFS). In a planned outage (rate 0), this link layer sends at
 //! 1 bit/s, so use `loss_plan` for outages.
+//!
+//! # Changes at run time
+//! A new rate applies to the next aggregate. At rate 0, the direction does not contend for the medium. If the direction
+//! already contends, it gives its turn up. A new delay applies to later deliveries, which keep their order.
 
 mod backoff;
 mod load;
@@ -29,13 +33,15 @@ mod parameters;
 pub use parameters::MECHANISM;
 
 use crate::arq::{Build, DirectionParts, Layer, Medium, Partner};
-use crate::channel::{Channel, Reception, Transmission};
+use crate::change::{ChangeRefused, LinkChange, LinkSettings};
+use crate::channel::{self, Channel, Reception, Transmission};
+use crate::discipline::Discipline;
 use crate::element::{Element, Output, lacks};
 use crate::failures::TransmissionFailures;
 use crate::link_queue::LinkQueue;
 use crate::peer_message::{MediumMessage, PeerMessage};
 use crate::service::Service;
-use lasthop_base::{Duration, Mechanism, Time, Values};
+use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
@@ -83,6 +89,7 @@ struct WifiDirection {
     ack: Duration,
     overhead: u64,
     service: Service,
+    is_stopped: bool,
     delay: Duration,
     channel: Box<dyn Channel>,
     queue: LinkQueue,
@@ -120,6 +127,7 @@ enum FrameState {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Aggregate {
+    rate: Rate,
     begins: Time,
     ends: Time,
     collides: bool,
@@ -137,6 +145,7 @@ impl WifiDirection {
             ack: values.duration("ack"),
             overhead: values.bytes("overhead"),
             service: parts.service,
+            is_stopped: false,
             delay: parts.delay,
             channel: parts.channel,
             queue: LinkQueue::new(parts.queue),
@@ -153,10 +162,15 @@ impl WifiDirection {
     }
 
     fn request_access(&mut self, out: &mut Vec<Output>) {
-        if self.has_data() {
+        if self.may_send() {
             self.state = DirectionState::Contending;
             self.send_to_medium(MediumMessage::HasData, out);
         }
+    }
+
+    /// Whether the direction has data and its rate is above 0.
+    fn may_send(&self) -> bool {
+        !self.is_stopped && self.has_data()
     }
 
     fn has_data(&self) -> bool {
@@ -165,6 +179,10 @@ impl WifiDirection {
 
     /// Sends an aggregate, with retransmissions first and then new packets.
     fn send_aggregate(&mut self, now: Time, out: &mut Vec<Output>) {
+        if self.is_stopped {
+            self.state = DirectionState::Idle(Time::NEVER);
+            return self.send_to_medium(MediumMessage::NoData, out);
+        }
         let rate = self.service.rate_at(now);
         let time_of = |packet: &Packet, overhead: u64| rate.time_for(u64::from(packet.wire_bytes) + overhead);
         let first = now + self.preamble;
@@ -195,14 +213,14 @@ impl WifiDirection {
             return self.send_to_medium(MediumMessage::NoData, out);
         }
         self.until = ends + self.sifs + self.ack;
-        self.state = DirectionState::Sending(Aggregate { begins: now, ends, collides: false });
+        self.state = DirectionState::Sending(Aggregate { rate, begins: now, ends, collides: false });
         self.send_to_medium(MediumMessage::Occupies(self.until), out);
     }
 
     /// Handles the end of an aggregate. The ACK reports the frames that arrived.
     fn on_aggregate_end(&mut self, aggregate: &Aggregate, out: &mut Vec<Output>) {
         let (mut arrived, mut discarded) = (false, false);
-        let rate = self.service.rate_at(aggregate.begins);
+        let rate = aggregate.rate;
         let mut start = aggregate.begins + self.preamble;
         for frame in self.frames.iter_mut().filter(|frame| frame.state == FrameState::OnAir) {
             let bytes = u64::from(frame.packet.wire_bytes) + self.overhead;
@@ -227,7 +245,7 @@ impl WifiDirection {
             discarded |= frame.state == FrameState::Discarded;
         }
         self.deliver(aggregate.ends, out);
-        let has_data = self.has_data();
+        let has_data = self.may_send();
         self.state = if has_data { DirectionState::Contending } else { DirectionState::Idle(Time::NEVER) };
         self.send_to_medium(MediumMessage::Done { is_settled: arrived || discarded, has_data }, out);
     }
@@ -308,7 +326,47 @@ impl Element for WifiDirection {
         }
     }
 
-    lacks!(copies, bypass, pdus, settings, changes);
+    fn settings(&self) -> Option<LinkSettings> {
+        let bps = if self.is_stopped { Some(0) } else { self.service.constant_bps() };
+        Some(LinkSettings { bps, delay: self.delay, loss: self.channel.loss_probability() })
+    }
+
+    fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
+        channel::refusal(&*self.channel, change)
+    }
+
+    fn change(&mut self, _: Time, change: &LinkChange, out: &mut Vec<Output>) {
+        self.delay = change.delay.unwrap_or(self.delay);
+        if let Some(share) = change.loss {
+            self.channel.set_loss_probability(share);
+        }
+        if let Some(bps) = change.bps {
+            self.service = Service::Rate(Rate::from_bps(bps));
+            self.is_stopped = bps == 0;
+            if let DirectionState::Idle(_) = self.state {
+                self.request_access(out);
+            }
+        }
+    }
+
+    fn queue_refusal(&self) -> Option<ChangeRefused> {
+        None
+    }
+
+    fn set_queue(&mut self, now: Time, queue: Discipline, out: &mut Vec<Output>) {
+        let in_service = now < self.until || !self.frames.is_empty();
+        self.queue.replace(now, queue, &Backlog { in_service, ..Backlog::default() }, out);
+        if let DirectionState::Idle(_) = self.state {
+            self.state = DirectionState::Idle(Time::NEVER);
+            self.request_access(out);
+        }
+    }
+
+    fn queueing_delay(&mut self, _: Time) -> Option<Duration> {
+        None
+    }
+
+    lacks!(copies, bypass, pdus);
 }
 
 #[cfg(test)]

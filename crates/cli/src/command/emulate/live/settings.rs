@@ -124,11 +124,14 @@ impl SettingsHistory {
         let by_pipe: Vec<_> =
             changes.iter().map(|(direction, change)| (self.directions[*direction].pipe, *change)).collect();
         let time = emulation.set(&by_pipe).map_err(|(pipe, fixed)| {
-            let direction = self.directions.iter().find(|direction| direction.pipe == pipe).map_or(String::new(), LinkDirection::name);
+            let direction = self
+                .directions
+                .iter()
+                .find(|direction| direction.pipe == pipe)
+                .map_or(String::new(), LinkDirection::name);
             SetRefusal::new(
                 format!("{direction}: {}; no setting has changed", fixed.0),
-                "you can set a constant rate, a delay (not with RLC or Wi-Fi), and losses if the channel is none or \
-                 iid",
+                "you can set a rate, a delay and a loss probability of each link direction",
             )
         })?;
         for (direction, _) in &changes {
@@ -249,15 +252,13 @@ fn lines(history: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool;
         lines += &line;
         lines.push('\n');
     };
-    let rate = |setting: &LinkSettings| setting.bps.unwrap_or(0);
-    if let Some(plan) =
-        plan(
-            history,
-            rate,
-            |bps| if bps == 0 { "0 bit/s".to_owned() } else { Rate::from_bps(bps).to_string() },
-        )
-    {
-        add(format!("plan = \"{plan}\""));
+    let rate = |bps: u64| if bps == 0 { "0 bit/s".to_owned() } else { Rate::from_bps(bps).to_string() };
+    match PlanOfChanges::of(history, |setting| setting.bps, rate) {
+        PlanOfChanges::Unchanged => {}
+        PlanOfChanges::FromStart(plan) => add(format!("plan = \"{plan}\"")),
+        PlanOfChanges::From(begins, plan) => {
+            add(format!("# the scenario's own rate for {begins}, then: plan = \"{plan}\""));
+        }
     }
     let least = history.iter().map(|(_, setting)| setting.delay).min().unwrap_or(Duration::ZERO);
     if let Some(plan) = plan(history, |setting| setting.delay.saturating_sub(least), |delay| delay) {
@@ -267,14 +268,48 @@ fn lines(history: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool;
         let mark = if delay_planned { "# the scenario has its own: " } else { "" };
         add(format!("{mark}delay_plan = \"{plan}\""));
     }
-    let percent = |setting: &LinkSettings| setting.loss.map(|loss| loss * 100.0);
-    let shown = |loss: Option<f64>| format!("{} %", loss.unwrap_or(0.0));
-    if let Some(plan) = plan(history, percent, shown) {
-        add("channel = \"none\"".to_owned());
-        let mark = if loss_planned { "# the scenario has its own: " } else { "" };
-        add(format!("{mark}loss_plan = \"{plan}\""));
+    match PlanOfChanges::of(history, |setting| setting.loss, |loss| format!("{} %", loss * 100.0)) {
+        PlanOfChanges::Unchanged => {}
+        PlanOfChanges::FromStart(plan) => {
+            add("channel = \"none\"".to_owned());
+            let mark = if loss_planned { "# the scenario has its own: " } else { "" };
+            add(format!("{mark}loss_plan = \"{plan}\""));
+        }
+        PlanOfChanges::From(begins, plan) => {
+            let plan = format!("channel = \"none\", loss_plan = \"{plan}\"");
+            add(format!("# the scenario's own channel for {begins}, then: {plan}"));
+        }
     }
     lines
+}
+
+/// History of a setting, written as a plan.
+enum PlanOfChanges {
+    Unchanged,
+    FromStart(String),
+    /// Until this time after the start, the setting was no constant value: a plan, a recording, or a channel with
+    /// varying losses.
+    From(Duration, String),
+}
+
+impl PlanOfChanges {
+    fn of<V: PartialEq + Copy, S: Display>(
+        history: &[(Time, LinkSettings)],
+        of: impl Fn(&LinkSettings) -> Option<V>,
+        shown: impl Fn(V) -> S,
+    ) -> PlanOfChanges {
+        let shown = |value: Option<V>| value.map_or(String::new(), |value| shown(value).to_string());
+        let own = history.iter().take_while(|(_, setting)| of(setting).is_none()).count();
+        let Some((begins, _)) = history.get(own) else { return PlanOfChanges::Unchanged };
+        let steps = steps(&history[own..], of);
+        if own > 0 {
+            PlanOfChanges::From(begins.since(Time::ZERO), written(&steps, shown))
+        } else if steps.len() > 1 {
+            PlanOfChanges::FromStart(written(&steps, shown))
+        } else {
+            PlanOfChanges::Unchanged
+        }
+    }
 }
 
 /// Minimum duration of a step in a plan.
@@ -289,6 +324,14 @@ fn plan<V: PartialEq + Copy, S: Display>(
     of: impl Fn(&LinkSettings) -> V,
     shown: impl Fn(V) -> S,
 ) -> Option<String> {
+    let steps = steps(history, of);
+    (steps.len() > 1).then(|| written(&steps, shown))
+}
+
+fn steps<V: PartialEq + Copy>(
+    history: &[(Time, LinkSettings)],
+    of: impl Fn(&LinkSettings) -> V,
+) -> Vec<(Time, V)> {
     let mut steps: Vec<(Time, V)> = Vec::new();
     for (time, setting) in history {
         let value = of(setting);
@@ -299,15 +342,16 @@ fn plan<V: PartialEq + Copy, S: Display>(
             _ => steps.push((*time, value)),
         }
     }
-    if steps.len() < 2 {
-        return None;
-    }
+    steps
+}
+
+fn written<V: Copy, S: Display>(steps: &[(Time, V)], shown: impl Fn(V) -> S) -> String {
     let ends = steps.iter().skip(1).map(|(time, _)| Some(*time)).chain([None]);
     let parts = steps.iter().zip(ends).map(|((begins, value), ends)| {
         let span = ends.map_or(FOR_EVER.to_owned(), |ends| ends.since(*begins).to_string());
         format!("{} for {span}", shown(*value))
     });
-    Some(parts.collect::<Vec<String>>().join(", "))
+    parts.collect::<Vec<String>>().join(", ")
 }
 
 #[cfg(test)]
@@ -359,5 +403,20 @@ mod tests {
         let scenario = Draft::load(file.to_str().unwrap()).unwrap().check();
         assert!(scenario.is_ok(), "{}", scenario.err().map_or(String::new(), |problem| problem.to_string()));
         assert_eq!(super::lines(&history[..1], [false; 2]), "");
+    }
+
+    /// A rate that follows the scenario's plan, and losses of a channel with states, have no value in the settings. Their
+    /// changes are written as comments.
+    #[test]
+    fn changes_of_plans_and_channels_are_comments() {
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let own = LinkSettings { bps: None, delay: Duration::from_millis(10), loss: None };
+        let set = LinkSettings { bps: Some(400_000), loss: Some(0.02), ..own };
+        assert_eq!(
+            lines(&[(at(0), own), (at(3210), set)], [false; 2]),
+            "# the scenario's own rate for 3.21 s, then: plan = \"400 kbit/s for 1000000 s\"\n\
+             # the scenario's own channel for 3.21 s, then: channel = \"none\", loss_plan = \"2 % for 1000000 s\"\n"
+        );
+        assert_eq!(lines(&[(at(0), own), (at(5), own)], [false; 2]), "");
     }
 }
