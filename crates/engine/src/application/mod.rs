@@ -1,0 +1,154 @@
+//! Applications at both ends of a connection, other than a single bulk transfer.
+//!
+//! * [`Exchanges`]: the destination, which is the client, opens the connection and sends requests; the source responds.
+//! * [`Pauses`]: the source alternates between sending and silence.
+//!
+//! The engine calls the application when data has arrived or when the application's next action is due. The application
+//! then writes to the endpoints and closes them, as programs do with sockets.
+
+mod exchanges;
+mod pauses;
+
+pub use exchanges::Exchanges;
+pub use pauses::Pauses;
+
+use crate::flow::FlowSide;
+use exchanges::Exchanging;
+use lasthop_base::{Duration, Spread, Stream, Time};
+use lasthop_tcp::Endpoint;
+use pauses::Pausing;
+
+/// One end of a connection, as the application at this end uses the connection.
+pub(crate) trait Socket {
+    /// Payload that the application has received in order, bytes.
+    fn delivered(&self) -> u64;
+
+    /// Data that the application has written and that was not yet sent, bytes.
+    fn unsent(&self) -> u64;
+
+    /// Writes data.
+    fn write(&mut self, bytes: u64);
+
+    /// Ends the application's data. The application writes no data after this call.
+    fn close(&mut self);
+}
+
+impl Socket for Endpoint {
+    fn delivered(&self) -> u64 {
+        Endpoint::delivered(self)
+    }
+
+    fn unsent(&self) -> u64 {
+        Endpoint::unsent(self)
+    }
+
+    fn write(&mut self, bytes: u64) {
+        Endpoint::write(self, bytes);
+    }
+
+    fn close(&mut self) {
+        Endpoint::close(self);
+    }
+}
+
+/// The applications at both ends of a connection.
+pub struct Application {
+    script: Script,
+    next: Time,
+    sizes: Stream,
+    pauses: Stream,
+}
+
+enum Script {
+    Exchanges(Exchanges, Exchanging),
+    Pauses(Pauses, Pausing),
+}
+
+/// A request and its response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exchange {
+    /// Time of the request; the first request also opens the connection.
+    pub requested: Time,
+    /// Size of the response, bytes.
+    pub bytes: u64,
+    /// Time from the request to the response's last byte; `None`: unfinished.
+    pub response_time: Option<Duration>,
+}
+
+impl Application {
+    /// Creates the applications of exchanges from `start` on. `sizes` is the random stream of response sizes, and
+    /// `pauses` is the random stream of think times.
+    pub fn exchanges(exchanges: Exchanges, start: Time, sizes: Stream, pauses: Stream) -> Application {
+        let state = Exchanging::new(&exchanges, start);
+        Application { script: Script::Exchanges(exchanges, state), next: start, sizes, pauses }
+    }
+
+    /// Creates a source that alternates between sending and silence from `start` on. `lengths` is the random stream of
+    /// the lengths of on and off periods.
+    pub fn pauses(pauses: Pauses, start: Time, lengths: Stream) -> Application {
+        let state = Pausing::new(start);
+        let script = Script::Pauses(Pauses { chunk: pauses.chunk.max(1), ..pauses }, state);
+        Application { script, next: start, sizes: lengths.clone(), pauses: lengths }
+    }
+
+    /// Side of the flow that opens the connection.
+    pub fn opener(&self) -> FlowSide {
+        match self.script {
+            Script::Exchanges(..) => FlowSide::Destination,
+            Script::Pauses(..) => FlowSide::Source,
+        }
+    }
+
+    /// Time of the application's next action that depends on the clock and not on arrived data.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// All requests so far; `None` for [`Pauses`].
+    pub fn requests(&self) -> Option<&[Exchange]> {
+        match &self.script {
+            Script::Exchanges(_, state) => Some(&state.all),
+            Script::Pauses(..) => None,
+        }
+    }
+
+    /// Whether all exchanges are complete; always false for [`Pauses`] and for unlimited exchanges.
+    pub fn is_complete(&self) -> bool {
+        match &self.script {
+            Script::Exchanges(Exchanges { most, .. }, state) => {
+                most.is_some_and(|most| state.all.len() as u64 >= most)
+                    && state.all.last().is_some_and(|last| last.response_time.is_some())
+            }
+            Script::Pauses(..) => false,
+        }
+    }
+
+    /// Whether the application draws random numbers.
+    pub fn draws(&self) -> bool {
+        match &self.script {
+            Script::Exchanges(it, _) => {
+                it.sizes.is_random() || (it.pauses.is_random() && it.think > Duration::ZERO)
+            }
+            Script::Pauses(it, _) => it.lengths.is_random(),
+        }
+    }
+
+    /// Acts on arrived data or elapsed time. Returns two values: whether the source has something to send, and whether
+    /// the destination has something to send.
+    pub(crate) fn act<S: Socket>(&mut self, now: Time, source: &mut S, destination: &mut S) -> [bool; 2] {
+        let Application { script, next, sizes, pauses } = self;
+        match script {
+            Script::Exchanges(exchanges, state) => {
+                state.act(exchanges, now, (source, destination), next, (sizes, pauses))
+            }
+            Script::Pauses(it, state) => [state.act(it, now, source, next, pauses), false],
+        }
+    }
+}
+
+fn drawn(spread: Spread, random: &mut Stream, mean: Duration) -> Duration {
+    match spread {
+        Spread::Fixed => mean,
+        _ => Duration::from_secs_f64(spread.draw(random, mean.as_secs())),
+    }
+}
