@@ -24,7 +24,6 @@ pub struct Exchanges {
     pub most: Option<u64>,
 }
 
-#[derive(Default)]
 pub(super) struct Exchanging {
     pub(super) all: Vec<Exchange>,
     /// Total size of all requests so far, bytes. The server responds as soon as all these bytes have arrived.
@@ -34,15 +33,26 @@ pub(super) struct Exchanging {
     /// Total number of bytes that the client will have received when the response to the last request is complete.
     expected_bytes: u64,
     first: Time,
+    /// Random stream of response sizes.
+    sizes: Stream,
+    /// Random stream of think times.
+    pauses: Stream,
 }
 
 const INITIAL_CAPACITY: u64 = 1024;
 
 impl Exchanging {
-    pub(super) fn new(it: &Exchanges, start: Time) -> Exchanging {
+    pub(super) fn new(it: &Exchanges, start: Time, (sizes, pauses): (Stream, Stream)) -> Exchanging {
         let room = it.most.unwrap_or(INITIAL_CAPACITY).min(INITIAL_CAPACITY);
-        let all = Vec::with_capacity(room as usize);
-        Exchanging { all, first: start, ..Exchanging::default() }
+        Exchanging {
+            all: Vec::with_capacity(room as usize),
+            requested_bytes: 0,
+            pending_response: None,
+            expected_bytes: 0,
+            first: start,
+            sizes,
+            pauses,
+        }
     }
 
     pub(super) fn act<S: Socket>(
@@ -51,7 +61,6 @@ impl Exchanging {
         now: Time,
         (server, client): (&mut S, &mut S),
         next: &mut Time,
-        (sizes, pauses): (&mut Stream, &mut Stream),
     ) -> [bool; 2] {
         let mut has_output = [false; 2];
         if let Some(response) = self.pending_response.filter(|_| server.delivered() >= self.requested_bytes) {
@@ -70,13 +79,13 @@ impl Exchanging {
             } else {
                 *next = match it.every {
                     Some(every) => now.max(self.first + every * count),
-                    None => now + drawn(it.pauses, pauses, it.think),
+                    None => now + drawn(it.pauses, &mut self.pauses, it.think),
                 };
             }
         }
         if now >= *next {
             *next = Time::NEVER;
-            let response = whole(it.sizes.draw(sizes, it.response as f64));
+            let response = whole(it.sizes.draw(&mut self.sizes, it.response as f64));
             client.write(it.request);
             self.requested_bytes += it.request;
             self.pending_response = Some(response);

@@ -55,8 +55,6 @@ impl Socket for Endpoint {
 pub struct Application {
     script: Script,
     next: Time,
-    sizes: Stream,
-    pauses: Stream,
 }
 
 enum Script {
@@ -79,16 +77,16 @@ impl Application {
     /// Creates the applications of exchanges from `start` on. `sizes` is the random stream of response sizes, and
     /// `pauses` is the random stream of think times.
     pub fn exchanges(exchanges: Exchanges, start: Time, sizes: Stream, pauses: Stream) -> Application {
-        let state = Exchanging::new(&exchanges, start);
-        Application { script: Script::Exchanges(exchanges, state), next: start, sizes, pauses }
+        let state = Exchanging::new(&exchanges, start, (sizes, pauses));
+        Application { script: Script::Exchanges(exchanges, state), next: start }
     }
 
     /// Creates a source that alternates between sending and silence from `start` on. `lengths` is the random stream of
     /// the lengths of on and off periods.
     pub fn pauses(pauses: Pauses, start: Time, lengths: Stream) -> Application {
-        let state = Pausing::new(start);
+        let state = Pausing::new(start, lengths);
         let script = Script::Pauses(Pauses { chunk: pauses.chunk.max(1), ..pauses }, state);
-        Application { script, next: start, sizes: lengths.clone(), pauses: lengths }
+        Application { script, next: start }
     }
 
     /// Side of the flow that opens the connection.
@@ -136,12 +134,10 @@ impl Application {
     /// Acts on arrived data or elapsed time. Returns two values: whether the source has something to send, and whether
     /// the destination has something to send.
     pub(crate) fn act<S: Socket>(&mut self, now: Time, source: &mut S, destination: &mut S) -> [bool; 2] {
-        let Application { script, next, sizes, pauses } = self;
+        let Application { script, next } = self;
         match script {
-            Script::Exchanges(exchanges, state) => {
-                state.act(exchanges, now, (source, destination), next, (sizes, pauses))
-            }
-            Script::Pauses(it, state) => [state.act(it, now, source, next, pauses), false],
+            Script::Exchanges(it, state) => state.act(it, now, (source, destination), next),
+            Script::Pauses(it, state) => [state.act(it, now, source, next), false],
         }
     }
 }

@@ -20,12 +20,13 @@ pub struct Pauses {
     pub stop: Option<Time>,
 }
 
-#[derive(Default)]
 pub(super) struct Pausing {
     is_closed: bool,
     is_on: bool,
     until: Time,
     write: Time,
+    /// Random stream of the lengths of on and off periods.
+    lengths: Stream,
 }
 
 /// Limit of unsent data, bytes: an application without a rate writes until this many bytes are unsent. Many servers set
@@ -34,18 +35,11 @@ pub(super) struct Pausing {
 const MAX_UNSENT: u64 = 128 << 10;
 
 impl Pausing {
-    pub(super) fn new(start: Time) -> Pausing {
-        Pausing { until: start, ..Pausing::default() }
+    pub(super) fn new(start: Time, lengths: Stream) -> Pausing {
+        Pausing { is_closed: false, is_on: false, until: start, write: Time::ZERO, lengths }
     }
 
-    pub(super) fn act(
-        &mut self,
-        it: &Pauses,
-        now: Time,
-        source: &mut impl Socket,
-        next: &mut Time,
-        lengths: &mut Stream,
-    ) -> bool {
+    pub(super) fn act(&mut self, it: &Pauses, now: Time, source: &mut impl Socket, next: &mut Time) -> bool {
         let mut writes = false;
         if self.is_closed {
             return false;
@@ -65,7 +59,7 @@ impl Pausing {
             self.is_on = !self.is_on;
             self.write = self.until;
             let mean = if self.is_on { it.on } else { it.off };
-            self.until += drawn(it.lengths, lengths, mean).max(Duration::from_nanos(1));
+            self.until += drawn(it.lengths, &mut self.lengths, mean).max(Duration::from_nanos(1));
         }
         *next = match it.rate {
             Some(_) if self.is_on => self.until.min(self.write),
