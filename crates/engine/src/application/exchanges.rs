@@ -55,6 +55,12 @@ impl Exchanging {
         }
     }
 
+    /// Number of complete exchanges. All exchanges except the last are complete.
+    pub(super) fn completed(&self) -> usize {
+        let is_last_pending = self.all.last().is_some_and(|last| last.response_time.is_none());
+        self.all.len() - usize::from(is_last_pending)
+    }
+
     pub(super) fn act<S: Socket>(
         &mut self,
         it: &Exchanges,

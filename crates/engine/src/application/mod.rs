@@ -1,15 +1,18 @@
 //! Applications at both ends of a connection, other than a single bulk transfer.
 //!
 //! * [`Exchanges`]: the destination, which is the client, opens the connection and sends requests; the source responds.
+//! * [`Application::on_demand`]: the same with requests and responses that the driver of the engine decides ([`crate::Engine::ask`]).
 //! * [`Pauses`]: the source alternates between sending and silence.
 //!
 //! The engine calls the application when data has arrived or when the application's next action is due. The application
 //! then writes to the endpoints and closes them, as programs do with sockets.
 
 mod exchanges;
+mod on_demand;
 mod pauses;
 
 pub use exchanges::Exchanges;
+pub(crate) use on_demand::OnDemand;
 pub use pauses::Pauses;
 
 use crate::flow::FlowSide;
@@ -31,6 +34,9 @@ pub(crate) trait Socket {
 
     /// Ends the application's data. The application writes no data after this call.
     fn close(&mut self);
+
+    /// Ends the application's data like [`Socket::close`], but also works before the connection is open.
+    fn close_when_sent(&mut self);
 }
 
 impl Socket for Endpoint {
@@ -49,6 +55,10 @@ impl Socket for Endpoint {
     fn close(&mut self) {
         Endpoint::close(self);
     }
+
+    fn close_when_sent(&mut self) {
+        Endpoint::close_when_sent(self);
+    }
 }
 
 /// The applications at both ends of a connection.
@@ -59,13 +69,14 @@ pub struct Application {
 
 enum Script {
     Exchanges(Exchanges, Exchanging),
+    OnDemand(OnDemand),
     Pauses(Pauses, Pausing),
 }
 
 /// A request and its response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exchange {
-    /// Time of the request; the first request also opens the connection.
+    /// Time of the request. The first request of [`Exchanges`] also opens the connection.
     pub requested: Time,
     /// Size of the response, bytes.
     pub bytes: u64,
@@ -81,6 +92,12 @@ impl Application {
         Application { script: Script::Exchanges(exchanges, state), next: start }
     }
 
+    /// Creates the applications of requests on demand. `request` is the size of each request, bytes. The client opens the
+    /// connection at the flow's start, and sends no request before [`crate::Engine::ask`].
+    pub fn on_demand(request: u64) -> Application {
+        Application { script: Script::OnDemand(OnDemand::new(request)), next: Time::NEVER }
+    }
+
     /// Creates a source that alternates between sending and silence from `start` on. `lengths` is the random stream of
     /// the lengths of on and off periods.
     pub fn pauses(pauses: Pauses, start: Time, lengths: Stream) -> Application {
@@ -92,7 +109,7 @@ impl Application {
     /// Side of the flow that opens the connection.
     pub fn opener(&self) -> FlowSide {
         match self.script {
-            Script::Exchanges(..) => FlowSide::Destination,
+            Script::Exchanges(..) | Script::OnDemand(_) => FlowSide::Destination,
             Script::Pauses(..) => FlowSide::Source,
         }
     }
@@ -106,17 +123,28 @@ impl Application {
     pub fn requests(&self) -> Option<&[Exchange]> {
         match &self.script {
             Script::Exchanges(_, state) => Some(&state.all),
+            Script::OnDemand(state) => Some(&state.all),
             Script::Pauses(..) => None,
         }
     }
 
-    /// Whether all exchanges are complete; always false for [`Pauses`] and for unlimited exchanges.
+    /// Number of requests whose responses are complete; 0 for [`Pauses`]. Takes constant time.
+    pub fn completed(&self) -> usize {
+        match &self.script {
+            Script::Exchanges(_, state) => state.completed(),
+            Script::OnDemand(state) => state.completed,
+            Script::Pauses(..) => 0,
+        }
+    }
+
+    /// Whether all exchanges are complete. Always false for [`Pauses`], for unlimited exchanges, and for requests on demand
+    /// before [`crate::Engine::close`].
     pub fn is_complete(&self) -> bool {
         match &self.script {
             Script::Exchanges(Exchanges { most, .. }, state) => {
-                most.is_some_and(|most| state.all.len() as u64 >= most)
-                    && state.all.last().is_some_and(|last| last.response_time.is_some())
+                most.is_some_and(|most| state.completed() as u64 >= most)
             }
+            Script::OnDemand(state) => state.is_complete(),
             Script::Pauses(..) => false,
         }
     }
@@ -127,7 +155,16 @@ impl Application {
             Script::Exchanges(it, _) => {
                 it.sizes.is_random() || (it.pauses.is_random() && it.think > Duration::ZERO)
             }
+            Script::OnDemand(_) => false,
             Script::Pauses(it, _) => it.lengths.is_random(),
+        }
+    }
+
+    /// State of requests on demand; `None` for the other scripts.
+    pub(crate) fn requests_on_demand(&mut self) -> Option<&mut OnDemand> {
+        match &mut self.script {
+            Script::OnDemand(state) => Some(state),
+            Script::Exchanges(..) | Script::Pauses(..) => None,
         }
     }
 
@@ -137,6 +174,7 @@ impl Application {
         let Application { script, next } = self;
         match script {
             Script::Exchanges(it, state) => state.act(it, now, (source, destination), next),
+            Script::OnDemand(state) => state.act(now, (source, destination)),
             Script::Pauses(it, state) => [state.act(it, now, source, next), false],
         }
     }
