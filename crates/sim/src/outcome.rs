@@ -164,7 +164,8 @@ impl FlowOutcome {
             is_finite,
             size_bytes,
             idle_s: path.as_ref().filter(|_| is_finite).map_or(0.0, |path| path.transfer_s(size_bytes)),
-            exchanges: path.and_then(|path| exchange_outcomes(&path, flow, requests?, end)),
+            exchanges: path
+                .and_then(|path| exchange_outcomes(&path, flow, requests?, (engine.start(id), end))),
             share: engine.share(id),
             delivered_bytes: 0,
             requested_bytes: 0,
@@ -305,18 +306,25 @@ fn exchange_outcomes(
     path: &IdlePath,
     flow: &Flow,
     requests: &[Exchange],
-    end: Time,
+    (start, end): (Time, Time),
 ) -> Option<Vec<ExchangeOutcome>> {
-    let Traffic::Tcp { transfer: Transfer::Exchanges(Exchanges { request, .. }), .. } = &flow.traffic else {
+    let Traffic::Tcp { transfer, .. } = &flow.traffic else { return None };
+    let (Transfer::Exchanges(Exchanges { request, .. }) | Transfer::OnDemand { request }) = transfer else {
         return None;
     };
     let first = requests.first().map(|it| it.requested);
+    let handshake_s = |it: &Exchange| match transfer {
+        // A request on demand waits for the rest of the handshake.
+        Transfer::OnDemand { .. } => (path.round_trip_s() - it.requested.since(start).as_secs()).max(0.0),
+        _ if Some(it.requested) == first => path.round_trip_s(),
+        _ => 0.0,
+    };
     let one = |it: &Exchange| ExchangeOutcome {
         requested_s: it.requested.as_secs(),
         response_time_s: it.response_time.unwrap_or_else(|| end.since(it.requested)).as_secs(),
         is_complete: it.response_time.is_some(),
         bytes: it.bytes,
-        idle_s: path.exchange_s(*request, it.bytes, Some(it.requested) == first),
+        idle_s: path.exchange_s(*request, it.bytes, handshake_s(it)),
     };
     // Leaves out a request at the very end of the run, because no time remains to observe its response.
     Some(requests.iter().filter(|it| it.requested < end).map(one).collect())
