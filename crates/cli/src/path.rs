@@ -74,7 +74,10 @@ pub(crate) fn carried_flows(scenario: &Scenario) -> Result<CarriedFlows, Failure
             bytes: match transfer {
                 Transfer::Bulk => None,
                 Transfer::Bytes(bytes) => Some(*bytes),
-                Transfer::Exchanges(_) | Transfer::Pauses(_) | Transfer::Drawn { .. } => {
+                Transfer::Exchanges(_)
+                | Transfer::OnDemand { .. }
+                | Transfer::Pauses(_)
+                | Transfer::Drawn { .. } => {
                     return Err(Failure::bad_input(
                         format!(
                             "flow.{}: real traffic cannot have requests, pauses, a write rate or random sizes",

@@ -42,7 +42,7 @@ pub mod stuck;
 
 pub use application::{Application, Exchange, Exchanges, Pauses};
 pub use delay_statistics::DelayStatistics;
-pub use engine::{Engine, ReleasedConnection};
+pub use engine::{Engine, ReleasedConnection, RequestRefused};
 pub use external::{Departure, ExternalCopy, ExternalPacket};
 pub use fairness::ConcurrentShare;
 pub use flow::{Datagrams, DiscriminationAccuracy, FlowAccount, FlowSide, FlowSpec, NoEndpoint, Traffic};

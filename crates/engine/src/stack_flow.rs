@@ -82,6 +82,10 @@ impl StackFlow {
         self.application.as_deref()
     }
 
+    pub(crate) fn application_mut(&mut self) -> Option<&mut Application> {
+        self.application.as_deref_mut()
+    }
+
     /// Time of the application's next action that depends on the clock and not on arrived data.
     pub(crate) fn next_action(&self) -> Time {
         self.application.as_ref().map_or(Time::NEVER, |application| application.next())
@@ -202,6 +206,10 @@ impl Socket for StackSocket<'_> {
 
     fn close(&mut self) {
         self.end.is_closed = true;
+    }
+
+    fn close_when_sent(&mut self) {
+        self.close();
     }
 }
 

@@ -87,7 +87,9 @@ fn running_bytes(scenario: &Scenario) -> f64 {
     let alive = if scenario.flows.len() >= DEFERRED_FROM { share_alive(scenario) } else { 1.0 };
     let bytes = |flow: &Flow| match &flow.traffic {
         Traffic::Datagrams { .. } => DATAGRAM_FLOW_BYTES,
-        Traffic::Tcp { transfer: Transfer::Exchanges(_), .. } => EXCHANGE_FLOW_BYTES,
+        Traffic::Tcp { transfer: Transfer::Exchanges(_) | Transfer::OnDemand { .. }, .. } => {
+            EXCHANGE_FLOW_BYTES
+        }
         Traffic::Tcp { transfer: Transfer::Bytes(_) | Transfer::Drawn { .. }, .. } => {
             ENDED_BYTES + alive * (FLOW_BYTES - ENDED_BYTES)
         }
@@ -185,6 +187,8 @@ fn demand(flow: &Flow, duration: Duration) -> (f64, f64) {
                     let (bytes, payload) = (it.response as f64, f64::from(source.segment.max(1)));
                     it.most.map_or(f64::INFINITY, |most| most as f64 * bytes) * packet / payload
                 }
+                // An ordinary run has no requests on demand.
+                Transfer::OnDemand { .. } => 0.0,
                 // A source without a rate sends as many bytes as the links can carry.
                 Transfer::Pauses(it) => match it.rate {
                     None => f64::INFINITY,

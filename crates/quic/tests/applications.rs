@@ -1,19 +1,33 @@
 //! Tests of applications over QUIC: requests and responses, sources that pause, and flows that leave.
 
+use lasthop_base::{Duration, Time};
+use lasthop_engine::{
+    Application, Engine, Exchange, Fate, FlowSide, Observer, PipeId, RequestRefused, StackFlow,
+};
 use lasthop_scenario::Draft;
+use lasthop_sim::assemble::assemble;
 use lasthop_sim::{FlowOutcome, Outcome, run};
+use lasthop_stack::Layer;
+use lasthop_tcp::Event;
+use lasthop_wire::{FlowId, Packet};
+use std::any::Any;
 
 const NOQ: &str = "\"noq\"";
 const QUINN: &str = "\"quinn\"";
 
-/// Runs a path of 8 Mbit/s and 100 ms for 20 s with these flows.
-fn outcome(flows: &str) -> Outcome {
+/// Returns a path of 8 Mbit/s and 100 ms for 20 s with these flows.
+fn draft(flows: &str) -> Draft {
     let text = format!(
         "title = \"applications\"\nduration = \"20 s\"\n\
          [link.l]\nfrom = \"server\"\nto = \"client\"\nrate = \"8 Mbit/s\"\none_way_delay = \"50 ms\"\nqueue = \"200 packets\"\n\
          {flows}"
     );
-    let draft = Draft::parse(&text, "test").unwrap_or_else(|problem| panic!("{problem}"));
+    Draft::parse(&text, "test").unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// Runs the [`draft`] with these flows.
+fn outcome(flows: &str) -> Outcome {
+    let draft = draft(flows);
     run(&draft.check().unwrap_or_else(|problem| panic!("{problem}")), 1)
 }
 
@@ -24,6 +38,22 @@ fn flow(name: &str, stack: &str, more: &str) -> String {
 fn times(flow: &FlowOutcome) -> Vec<f64> {
     let all = flow.exchanges.as_deref().expect("requests");
     all.iter().filter(|it| it.is_complete).map(|it| it.response_time_s).collect()
+}
+
+const WEB: FlowId = FlowId(0);
+
+/// Returns the engine of the flow `web` on the path of [`outcome`].
+fn engine(stack: &str, keys: &str) -> Engine {
+    let draft = draft(&flow("web", stack, keys));
+    assemble(&draft.check().unwrap_or_else(|problem| panic!("{problem}")), 1)
+}
+
+fn exchanges(engine: &Engine) -> &[Exchange] {
+    engine.application(WEB).and_then(|it| it.requests()).expect("requests")
+}
+
+fn at(seconds: f64) -> Time {
+    Time::ZERO + Duration::from_secs_f64(seconds)
 }
 
 fn megabits(flow: &FlowOutcome) -> f64 {
@@ -48,6 +78,96 @@ fn a_response_takes_a_round_trip_and_its_transmission() {
         let total = times.iter().sum::<f64>() + 9.0 * 0.3;
         assert!((web.active_s - total).abs() < 1e-6, "{stack}: {} {total}", web.active_s);
     }
+}
+
+/// A request on demand takes the same time on an open connection: one RTT of 100 ms and the transmission of 5.5 ms at
+/// most. If two requests have the same instant, the second request arrives 0.2 ms later at most, and its response follows
+/// the first response. A close lets both responses arrive.
+#[test]
+fn responses_on_demand_take_a_round_trip_and_their_transmission() {
+    let stack = "{ kind = \"noq\", pacing = false }";
+    let mut engine = engine(stack, "request = \"100 bytes\"\nresponse = \"external\"");
+    assert_eq!(engine.ask(FlowId(1), 5000), Err(RequestRefused::NotOnDemand));
+    engine.run_until(at(1.0));
+    assert_eq!(engine.ask(WEB, 5000), Ok(()));
+    engine.run_until(at(2.0));
+    assert_eq!(engine.application(WEB).map(Application::completed), Some(1));
+    let requests = [engine.ask(WEB, 2000), engine.ask(WEB, 3000), engine.close(WEB), engine.ask(WEB, 1)];
+    assert_eq!(requests, [Ok(()), Ok(()), Ok(()), Err(RequestRefused::Ended)]);
+    engine.run_until(at(5.0));
+    let all = exchanges(&engine);
+    let times: Vec<f64> = all.iter().filter_map(|it| it.response_time).map(|time| time.as_secs()).collect();
+    assert!(matches!(times[..], [_, one, two] if one < two), "{times:?}");
+    // Without pacing, a response of 2000 bytes takes 2.3 ms of transmission at most, and a further 3000 bytes take 3.2 ms.
+    let limits = [0.105..0.1055, 0.102..0.1045, 0.105..0.1060];
+    assert!(times.iter().zip(&limits).all(|(time, limits)| limits.contains(time)), "{times:?}");
+    let (failure, is_done) = (engine.stack_flow(WEB).and_then(StackFlow::failure), engine.is_done());
+    assert_eq!((failure, is_done, engine.account(WEB).completed.is_some()), (None, true, true));
+}
+
+/// A close at the start must not prevent the handshake, and must end the connection.
+#[test]
+fn a_close_without_requests_ends_the_connection() {
+    for stack in [NOQ, QUINN] {
+        let mut engine = engine(stack, "request = \"100 bytes\"\nresponse = \"external\"");
+        assert_eq!(engine.close(WEB), Ok(()), "{stack}");
+        engine.run_until(at(5.0));
+        assert!(engine.is_done() && engine.stack_flow(WEB).and_then(StackFlow::failure).is_none(), "{stack}");
+        assert_eq!(
+            (exchanges(&engine).len(), engine.stack_flow(WEB).map(StackFlow::in_flight)),
+            (0, Some(0))
+        );
+    }
+}
+
+/// A driver that makes the requests of a script, at the same times and with the same sizes, must cause the same packets.
+/// The link loses packets, so that the packets depend on all state of both stacks.
+#[test]
+fn requests_of_a_script_cause_the_same_packets() {
+    let with = |stack: &str, keys: &str| {
+        let lossy = "[link.l.down]\nchannel = { kind = \"iid\", loss = 0.02 }\n";
+        let mut engine = engine(stack, &format!("request = \"400 bytes\"\n{keys}{lossy}"));
+        engine.observe(Box::new(PacketLog::default()));
+        engine
+    };
+    let packets = |mut engine: Engine| {
+        let observer: Box<dyn Any> = engine.take_observer().expect("an observer");
+        observer.downcast::<PacketLog>().expect("a log of packets").0
+    };
+    for stack in [NOQ, QUINN] {
+        let script = "response = \"20 KB\"\nsizes = \"web\"\nthink = \"130 ms\"\nexchanges = 25\n";
+        let mut fixed = with(stack, script);
+        fixed.run_until(at(20.0));
+        let requests = exchanges(&fixed).to_vec();
+        let mut driven = with(stack, "response = \"external\"\n");
+        for it in &requests {
+            driven.run_until(it.requested);
+            assert_eq!(driven.ask(WEB, it.bytes), Ok(()));
+        }
+        assert_eq!(driven.close(WEB), Ok(()));
+        driven.run_until(at(20.0));
+        assert_eq!(exchanges(&driven), requests, "{stack}");
+        assert_eq!(driven.account(WEB), fixed.account(WEB), "{stack}");
+        let (driven, fixed) = (packets(driven), packets(fixed));
+        assert!(driven.len() > 200, "{stack}: {} packets", driven.len());
+        assert_eq!(driven, fixed, "{stack}");
+    }
+}
+
+/// Observer that stores all packets as text.
+#[derive(Default)]
+struct PacketLog(Vec<String>);
+
+impl Observer for PacketLog {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        self.0.push(format!("{now} {pipe:?} {packet:?} {fate:?}"));
+    }
+
+    fn on_datagram(&mut self, _: FlowId, _: u64, _: Layer, bytes: &[u8]) {
+        self.0.push(format!("{bytes:?}"));
+    }
+
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
 /// Sizes and pauses are drawn from the same streams as in a TCP flow.

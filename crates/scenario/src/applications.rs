@@ -9,25 +9,28 @@ use crate::scenario::{Exchanges, Pauses, Transfer};
 use lasthop_base::{Duration, Spread, Time, Unit, Value};
 
 const MAX_BYTES: u64 = 1_000_000_000_000;
+/// Word in place of a response size, if the driver of the run decides the size.
+const EXTERNAL: &str = "external";
 
 /// Returns the keys of an application. None of these keys has a default. A flow that sets none of these keys is a plain
 /// transfer.
 pub(crate) fn keys() -> Vec<Key> {
-    let amount = || ValueType::Unit(Unit::Bytes(1, MAX_BYTES));
+    let amount = Unit::Bytes(1, MAX_BYTES);
     vec![
         Key::optional(
             "request",
-            amount(),
+            ValueType::Unit(amount),
             "300 bytes",
             "size of each request; the client (at `to`) opens the connection and sends requests in sequence; needs \
              `response`",
         ),
         Key::optional(
             "response",
-            amount(),
+            ValueType::WordOr(&[EXTERNAL], amount),
             "50 KB",
             "size of the response to each request; completion times are per request; the first completion time \
-             includes the handshake",
+             includes the handshake; \"external\": the program that steps the run decides time and size of each \
+             response",
         ),
         Key::optional(
             "sizes",
@@ -134,8 +137,19 @@ pub(crate) fn read(
         let why = format!("`{other}` already sets the amount of data and the sending times");
         return refuse(key, why, format!("leave `{key}` or `{other}` out"));
     }
+    let is_external = fields.word("response") == Some(EXTERNAL);
+    let decided = ["sizes", "think", "every", "exchanges", "period"].into_iter().find(|key| has(key));
+    if let Some(key) = decided.filter(|_| is_external) {
+        let why = format!("has no effect with `response = \"{EXTERNAL}\"`");
+        let help = format!(
+            "leave `{key}` out: the program that steps the run decides times and sizes; or set `response` to a size, \
+             such as \"50 KB\""
+        );
+        return refuse(key, why, help);
+    }
     let spread = |key: &str| fields.word(key).and_then(Spread::named).unwrap_or_default();
     Ok(Some(match (fields.bytes("request"), fields.bytes("response")) {
+        (Some(request), None) if is_external => Transfer::OnDemand { request },
         (Some(request), Some(response)) => Transfer::Exchanges(Exchanges {
             request,
             response,

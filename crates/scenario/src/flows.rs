@@ -504,7 +504,7 @@ fn tcp(
     let sender = read_endpoint(reader, head, table, profile, "sender", &mut source)?;
     timers(reader, &head.key("sender"), &sender, &mut source)?;
     read_endpoint(reader, head, table, profile, "receiver", &mut destination)?;
-    if let Transfer::Exchanges(_) = transfer {
+    if let Transfer::Exchanges(_) | Transfer::OnDemand { .. } = transfer {
         configure_reverse_halves(reader, head, profile, (&mut source, &mut destination))?;
     }
     let is_accurate = match fields.word("ecn_feedback") {

@@ -183,6 +183,12 @@ pub enum Transfer {
     Bytes(u64),
     /// Requests from the destination, each followed by a response from the source.
     Exchanges(Exchanges),
+    /// Requests from the destination at times that the driver of a run decides. The driver also decides the size of each
+    /// response from the source.
+    OnDemand {
+        /// Size of a request, bytes, at least 1.
+        request: u64,
+    },
     /// Data with pauses, or data written at a limited rate.
     Pauses(Pauses),
     /// A number of bytes that each run draws anew.

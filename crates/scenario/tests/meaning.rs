@@ -131,6 +131,21 @@ fn replicas_have_numbers_and_staggered_starts() {
     }
 }
 
+/// The destination of a flow with requests has the same sender configuration in both kinds of responses.
+#[test]
+fn external_responses_differ_from_sizes_only_in_the_transfer() {
+    let flow = |response: &str| {
+        let text = "[link.a]\nfrom = 'x'\nto = 'y'\nrate = '1 Mbit/s'\n\
+                    [flow.b]\nfrom = 'x'\nto = 'y'\nprofile = 'linux'\nrequest = '300 bytes'\n";
+        read(&format!("{text}response = '{response}'\n"))
+    };
+    let (external, fixed) = (flow("external"), flow("50 KB"));
+    assert_eq!(tcp(&external, 0).0, Transfer::OnDemand { request: 300 });
+    assert!(matches!(tcp(&fixed, 0).0, Transfer::Exchanges(_)));
+    let ends = |scenario: &Scenario| format!("{:?} {:?}", tcp(scenario, 0).1, tcp(scenario, 0).2);
+    assert_eq!(ends(&external), ends(&fixed));
+}
+
 /// The links are x - a - y and x - b - c - y. A rule in `[route]` sends packets from x to y over b.
 #[test]
 fn routes_override_the_fewest_links_in_one_direction() {

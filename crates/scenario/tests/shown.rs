@@ -81,6 +81,15 @@ fn unusual_values_read_back_as_they_are_shown() {
 }
 
 #[test]
+fn external_responses_read_back_as_they_are_shown() {
+    let mut draft = Draft::load("rate=1Mbit/s,rtt=20ms").expect("a path");
+    draft.set("flow.bulk.request", "300 bytes").expect("a size");
+    draft.set("flow.bulk.response", "external").expect("a word");
+    shown_and_read_back(&draft, "external");
+    assert!(draft.show().expect("valid").contains("response = \"external\""));
+}
+
+#[test]
 fn a_trace_is_found_again_from_what_is_shown() {
     let directory = tempfile::tempdir().expect("a directory");
     std::fs::write(directory.path().join("a.down"), "1\n5\n5\n10\n").expect("written");

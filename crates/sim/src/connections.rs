@@ -76,7 +76,7 @@ pub(crate) fn connection(
     let mut numbers = stream("sequence_numbers");
     let mut number = || Seq(numbers.draw() as u32);
     let (active, passive) = match transfer {
-        Transfer::Exchanges(_) => (Role::Passive, Role::Active),
+        Transfer::Exchanges(_) | Transfer::OnDemand { .. } => (Role::Passive, Role::Active),
         _ => (Role::Active, Role::Passive),
     };
     let segment = source.segment;
@@ -88,7 +88,7 @@ pub(crate) fn connection(
             sender.write(applications::bytes_of(transfer, || stream("size")).unwrap_or(1));
             sender.close_when_sent();
         }
-        Transfer::Exchanges(_) | Transfer::Pauses(_) => {}
+        Transfer::Exchanges(_) | Transfer::OnDemand { .. } | Transfer::Pauses(_) => {}
     }
     let has_loss_discrimination =
         receiver.receiver().discriminates() || sender.sender().discriminates_losses();

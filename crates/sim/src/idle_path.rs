@@ -69,14 +69,13 @@ impl IdlePath {
         self.round_trip_s() + self.forward.time_s(bytes)
     }
 
-    /// Time in s from a request to the last byte of the response. `opens` is true if the request also opens the
-    /// connection.
-    pub(crate) fn exchange_s(&self, request: u64, response: u64, opens: bool) -> f64 {
-        let handshake = if opens { self.round_trip_s() } else { 0.0 };
-        handshake + self.backward.time_s(request) + self.forward.time_s(response)
+    /// Time in s from a request to the last byte of the response. The request waits `handshake_s` s for the handshake.
+    pub(crate) fn exchange_s(&self, request: u64, response: u64, handshake_s: f64) -> f64 {
+        handshake_s + self.backward.time_s(request) + self.forward.time_s(response)
     }
 
-    fn round_trip_s(&self) -> f64 {
+    /// Propagation in both directions, s, which is the time of the handshake.
+    pub(crate) fn round_trip_s(&self) -> f64 {
         self.forward.delay_s + self.backward.delay_s
     }
 }

@@ -164,7 +164,8 @@ impl FlowOutcome {
             is_finite,
             size_bytes,
             idle_s: path.as_ref().filter(|_| is_finite).map_or(0.0, |path| path.transfer_s(size_bytes)),
-            exchanges: path.and_then(|path| exchange_outcomes(&path, flow, requests?, end)),
+            exchanges: path
+                .and_then(|path| exchange_outcomes(&path, flow, requests?, (engine.start(id), end))),
             share: engine.share(id),
             delivered_bytes: 0,
             requested_bytes: 0,
@@ -305,19 +306,70 @@ fn exchange_outcomes(
     path: &IdlePath,
     flow: &Flow,
     requests: &[Exchange],
-    end: Time,
+    (start, end): (Time, Time),
 ) -> Option<Vec<ExchangeOutcome>> {
-    let Traffic::Tcp { transfer: Transfer::Exchanges(Exchanges { request, .. }), .. } = &flow.traffic else {
+    let Traffic::Tcp { transfer, .. } = &flow.traffic else { return None };
+    let (Transfer::Exchanges(Exchanges { request, .. }) | Transfer::OnDemand { request }) = transfer else {
         return None;
     };
     let first = requests.first().map(|it| it.requested);
+    let handshake_s = |it: &Exchange| match transfer {
+        // A request on demand waits for the rest of the handshake.
+        Transfer::OnDemand { .. } => (path.round_trip_s() - it.requested.since(start).as_secs()).max(0.0),
+        _ if Some(it.requested) == first => path.round_trip_s(),
+        _ => 0.0,
+    };
     let one = |it: &Exchange| ExchangeOutcome {
         requested_s: it.requested.as_secs(),
         response_time_s: it.response_time.unwrap_or_else(|| end.since(it.requested)).as_secs(),
         is_complete: it.response_time.is_some(),
         bytes: it.bytes,
-        idle_s: path.exchange_s(*request, it.bytes, Some(it.requested) == first),
+        idle_s: path.exchange_s(*request, it.bytes, handshake_s(it)),
     };
     // Leaves out a request at the very end of the run, because no time remains to observe its response.
     Some(requests.iter().filter(|it| it.requested < end).map(one).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble::assemble;
+    use lasthop_scenario::Scenario;
+
+    /// The path has 8 Mbit/s and an RTT of 100 ms, and headers have no bytes. A request of 100 bytes and a response of
+    /// 5000 bytes must take 0.1 + 50 + 5 + 50 ms on an idle path. A request during the handshake must wait for the rest
+    /// of the handshake of 100 ms.
+    #[test]
+    fn the_idle_time_of_a_request_on_demand_includes_the_rest_of_the_handshake() {
+        let text = "duration = \"5 s\"\nheaders = \"none\"\n[link.l]\nfrom = \"server\"\nto = \"client\"\n\
+                    rate = \"8 Mbit/s\"\none_way_delay = \"50 ms\"\n[flow.web]\nfrom = \"server\"\nto = \"client\"\n\
+                    start = \"1 s\"\nrequest = \"100 bytes\"\nresponse = \"external\"\n";
+        let scenario = Scenario::parse(text, "test").unwrap_or_else(|problem| panic!("{problem}"));
+        let mut engine = assemble(&scenario, 1);
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        for millis in [1000, 1040, 2000] {
+            engine.run_until(at(millis));
+            assert_eq!(engine.ask(FlowId(0), 5000), Ok(()));
+        }
+        engine.run_until(at(5000));
+        let (flow, paths) = (&scenario.flows[0], IdlePaths::new(&scenario));
+        let outcome = FlowOutcome::of(flow, FlowId(0), &engine, (1, at(5000)), &paths);
+        let exchanges = outcome.exchanges.unwrap_or_default();
+        let expected = [0.2051, 0.06 + 0.1051, 0.1051];
+        assert_eq!(exchanges.len(), expected.len());
+        let is_right =
+            |(it, idle_s): (&ExchangeOutcome, f64)| it.is_complete && (it.idle_s - idle_s).abs() < 1e-9;
+        assert!(exchanges.iter().zip(expected).all(is_right), "{exchanges:?}");
+    }
+
+    /// An ordinary run makes no requests on demand, so the flow must have no exchange and no completion time.
+    #[test]
+    fn an_ordinary_run_has_no_requests_on_demand() {
+        let mut draft = lasthop_scenario::Draft::load("rate=8Mbit/s,rtt=100ms,duration=5s").expect("a path");
+        draft.set("request", "100 bytes").expect("a size");
+        draft.set("response", "external").expect("a word");
+        let flow = &crate::run(&draft.check().expect("a scenario"), 1).flows[0];
+        assert_eq!((flow.exchanges.as_deref(), flow.delivered_bytes), (Some(&[][..]), 0));
+        assert_eq!((flow.restricted_s(), flow.slowdown(), flow.exchange_s(0.5)), (None, None, None));
+    }
 }

@@ -6,6 +6,7 @@
 //! * `links`: packets on links.
 //! * `hosts`: packets at hosts; `timers`: host timers; `sending`: packets that hosts send.
 //! * `stacks`: flows between transport implementations of other projects.
+//! * `requests`: requests on demand, which a driver makes between events.
 //! * `nodes`: packets at middleboxes, and reports of planned rates.
 //! * `lifetime`: connections created late and released early.
 //! * `inspection`: methods with which a driver reads results, changes links and injects packets between events.
@@ -28,11 +29,13 @@ mod links;
 mod media;
 mod nodes;
 mod plans;
+mod requests;
 mod sending;
 mod stacks;
 mod timers;
 
 pub use self::lifetime::ReleasedConnection;
+pub use self::requests::RequestRefused;
 
 use crate::account::CompactAccount;
 use crate::event_queue::{EventQueue, Timers};

@@ -64,7 +64,7 @@ impl Engine {
 
     /// Lets the application of an end read and write, sends the end's datagrams, and sets the end's timer. Then does the
     /// same for the opposite end, if the opposite end's application has written data.
-    fn pump_stack(&mut self, id: FlowId, side: FlowSide) {
+    pub(super) fn pump_stack(&mut self, id: FlowId, side: FlowSide) {
         let opposite = match side {
             FlowSide::Source => FlowSide::Destination,
             FlowSide::Destination => FlowSide::Source,
