@@ -38,7 +38,7 @@ SlowStartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | Ma
 
 
 CongestionChoice: TypeAlias = (
-    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno", "jersey", "new_jersey", "jtcp", "hybla", "peach", "vegas", "scalable", "htcp", "illinois", "bic", "yeah", "compound", "ledbat", "ledbat_plus_plus", "copa", "dctcp", "vivace", "verus", "sprout"]
+    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno", "jersey", "new_jersey", "jtcp", "hybla", "peach", "vegas", "scalable", "htcp", "illinois", "bic", "yeah", "compound", "ledbat", "ledbat_plus_plus", "copa", "dctcp", "vivace", "verus", "sprout", "external"]
     | str
     | Mapping[str, object]
     | CongestionControl
@@ -410,7 +410,7 @@ class Flow(_FlowWords, total=False):
     `response`"""
     response: str | Replicas
     """size of the response to each request; completion times are per request; the first completion time
-    includes the handshake"""
+    includes the handshake; "external": the program that steps the run decides time and size of each response"""
     sizes: Literal["fixed", "exponential", "pareto", "web", "video"] | str | Replicas
     """distribution of response sizes, or of the sizes of transfers with the mean `transfer`, drawn anew in
     each run; as in `lasthop arrivals`; pareto: shape 1.5; default: all equal"""
