@@ -67,14 +67,14 @@ fn controls_that_observe_acks() {
     assert_eq!(with(|it| it.observes), expected);
 }
 
-/// BBR, Copa, Sprout, Verus and Vivace set the window in recovery themselves. Except for Sprout, these controls need the
-/// hooks for rates, as Peach (dummy segments) and Prague (pacing) do.
+/// BBR, Copa, Sprout, Verus and Vivace set the window in recovery themselves, and orders set the window of `external`.
+/// Except for Sprout, these controls need the hooks for rates, as Peach (dummy segments) and Prague (pacing) do.
 #[test]
 fn rate_based_controls() {
-    assert_eq!(with(|it| it.conserves), ["bbr", "bbr3", "copa", "sprout", "verus", "vivace"]);
+    assert_eq!(with(|it| it.conserves), ["bbr", "bbr3", "copa", "external", "sprout", "verus", "vivace"]);
     assert_eq!(
         with(|it| it.uses_rate_samples),
-        ["bbr", "bbr3", "copa", "peach", "prague", "verus", "vivace"]
+        ["bbr", "bbr3", "copa", "external", "peach", "prague", "verus", "vivace"]
     );
 }
 
@@ -199,10 +199,18 @@ fn parameters_that_depend_on_others() {
     assert_eq!(rules("window", "link_rate"), expected);
 }
 
-/// A restart (Tahoe) has the same cwnd as a first timeout, and both reduce a cwnd of 40 segments.
+/// Only orders from outside set the window of `external`.
+#[test]
+fn controls_that_take_orders() {
+    assert_eq!(with(|it| it.takes_orders), ["external"]);
+}
+
+/// A restart (Tahoe) has the same cwnd as a first timeout, and both reduce a cwnd of 40 segments. Controls that take
+/// orders keep the ordered cwnd.
 #[test]
 fn a_restart_begins_like_a_timeout() {
-    for mechanism in congestion::ALL {
+    let ordered = with(|it| it.takes_orders);
+    for mechanism in congestion::ALL.iter().filter(|mechanism| !ordered.contains(&mechanism.info.name)) {
         let choice = Choice::of(mechanism);
         let window = |is_restart| {
             let random = Stream::named(1, "start");
