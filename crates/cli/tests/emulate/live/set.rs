@@ -100,12 +100,14 @@ fn what_cannot_be_set_is_refused_and_the_run_goes_on() {
         thread::sleep(Duration::from_millis(50));
     }
     says(&set(&run, &["rate=1Mbit/s"]), "several links");
-    // The link `wireless` has bit errors, which a share of lost packets cannot replace. The request is refused as a
-    // whole, so the rate does not change.
+    // A request is refused as a whole, so the rate does not change.
     let before = set(&run, &[]).stdout;
-    says(&set(&run, &["rate=1Mbit/s", "loss=1%", "--link", "wireless"]), "no setting has changed");
+    says(&set(&run, &["rate=1Mbit/s", "speed=1", "--link", "wireless"]), "`speed` cannot be set");
     let links = |stdout: &[u8]| serde_json::from_slice::<Value>(stdout).unwrap()["links"].clone();
     assert_eq!(links(&before), links(&set(&run, &[]).stdout));
+    // A share of lost packets replaces the bit errors of the link `wireless`.
+    assert!(set(&run, &["loss=1%", "--link", "wireless"]).status.success());
+    assert_ne!(links(&before), links(&set(&run, &[]).stdout));
     says(&set(&run, &["rate=1Mbit/s", "--link", "none"]), "no link `none`");
     says(&set(&run, &["speed=1"]), "`speed` cannot be set");
     assert!(run.try_wait().unwrap().is_none());
