@@ -171,7 +171,8 @@ impl Transfer {
 fn strategies() -> Vec<Options> {
     let mut all = Vec::new();
     for recovery in recovery::ALL {
-        for congestion in congestion::ALL {
+        // Without orders from outside, `external` keeps its initial window, so that 20 MB would take minutes.
+        for congestion in congestion::ALL.iter().filter(|control| control.info.name != "external") {
             for ack_counting in ack_counting::ALL {
                 let number = all.len();
                 all.push(Options {
