@@ -9,6 +9,7 @@
 //! * `requests`: requests on demand, which a driver makes between events.
 //! * `nodes`: packets at middleboxes, and reports of planned rates.
 //! * `lifetime`: connections created late and released early.
+//! * `orders`: orders to senders, given by a driver between events.
 //! * `inspection`: methods with which a driver reads results, changes links and injects packets between events.
 //!
 //! Types with their own state:
@@ -28,6 +29,7 @@ mod lifetime;
 mod links;
 mod media;
 mod nodes;
+mod orders;
 mod plans;
 mod requests;
 mod sending;

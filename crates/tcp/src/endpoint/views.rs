@@ -11,6 +11,11 @@ impl Endpoint {
         self.state
     }
 
+    /// Whether the handshake is complete and the connection has not ended.
+    pub fn is_open(&self) -> bool {
+        self.is_synchronised()
+    }
+
     /// Reason for the end of the connection, if the connection has ended.
     pub fn ended(&self) -> Option<EndReason> {
         self.ended
