@@ -26,7 +26,7 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     let flows = (0..scenario.flows.len()).map(|flow| factory.flow(scenario, flow, seed));
     let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
     let ends = || scenario.flows.iter().map(ends).collect();
-    engine_with_links(scenario, seed, flows, hosts, LinkDirection::in_link, &ends)
+    engine_with_links(scenario, seed, flows, hosts, &fixed, &ends)
 }
 
 /// Builds an engine like [`assemble`], but with other traffic for some flows. `other` returns the traffic of the flow
@@ -38,7 +38,7 @@ pub fn assemble_with(scenario: &Scenario, seed: u64, other: &dyn Fn(usize) -> Op
     });
     let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
     let ends = || scenario.flows.iter().map(ends).collect();
-    engine_with_links(scenario, seed, flows, hosts, LinkDirection::in_link, &ends)
+    engine_with_links(scenario, seed, flows, hosts, &fixed, &ends)
 }
 
 fn ends(flow: &lasthop_scenario::Flow) -> [u32; 2] {
@@ -97,19 +97,43 @@ pub fn replaced_flows(scenario: &Scenario, replaced: usize) -> Vec<usize> {
 /// Engine flows 0 to [`EXTERNAL_FLOWS`] - 1 carry real traffic on the route of flow `replaced`. The scenario's
 /// remaining flows are simulated.
 pub fn assemble_external(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
-    assemble_with_links(scenario, replaced, seed, LinkDirection::in_link)
+    assemble_with_links(scenario, replaced, seed, &fixed)
 }
 
 /// Builds an engine like [`assemble_external`], with links that [`Engine::change`] can modify during the run.
 pub fn assemble_changeable(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
-    assemble_with_links(scenario, replaced, seed, LinkDirection::adjustable)
+    assemble_with_links(scenario, replaced, seed, &|_, config, own, plans| {
+        LinkDirection::adjustable(config, own, plans)
+    })
 }
 
-/// Function that builds a link direction from a configuration and two random streams: the direction's own stream, and
-/// the stream of the link's plans of rate and loss.
-type BuildLine = fn(&Config, Stream, Stream) -> LinkDirection;
+/// Builds an engine like [`assemble`], in which the directions `changing` can change during the run. Each connection
+/// exists from the start of the run.
+pub(crate) fn assemble_for_session(scenario: &Scenario, seed: u64, changing: &[Hop]) -> Engine {
+    let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed));
+    let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
+    let ends = || scenario.flows.iter().map(ends).collect();
+    let build: &BuildLine = &|hop, config, own, plans| {
+        if changing.contains(&hop) {
+            LinkDirection::adjustable(config, own, plans)
+        } else {
+            LinkDirection::in_link(config, own, plans)
+        }
+    };
+    let mut engine = engine_with_links(scenario, seed, flows, hosts, build, &ends);
+    engine.keep_flows();
+    engine
+}
 
-fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: BuildLine) -> Engine {
+/// Function that builds the direction of a link from a configuration and two random streams: the direction's own
+/// stream, and the stream of the link's plans of rate and loss.
+type BuildLine<'f> = dyn Fn(Hop, &Config, Stream, Stream) -> LinkDirection + 'f;
+
+fn fixed(_: Hop, config: &Config, own: Stream, plans: Stream) -> LinkDirection {
+    LinkDirection::in_link(config, own, plans)
+}
+
+fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: &BuildLine<'_>) -> Engine {
     let removed = replaced_flows(scenario, replaced);
     let others: Vec<usize> = (0..scenario.flows.len()).filter(|flow| !removed.contains(flow)).collect();
     let route = &scenario.routes[replaced];
@@ -158,25 +182,27 @@ fn engine_with_links(
     seed: u64,
     flows: impl Iterator<Item = FlowSpec>,
     hosts: Vec<(FlowId, [LinkDirection; 2])>,
-    build: BuildLine,
+    build: &BuildLine<'_>,
     ends: &dyn Fn() -> Hosts,
 ) -> Engine {
     // Calls `ends` only if a queue needs the end nodes of flows.
     let mut known: Option<Hosts> = None;
-    let mut build = |config: &Config, own: Stream, plans: Stream| {
+    let mut build = |hop: Hop, config: &Config, own: Stream, plans: Stream| {
         if config.needs_hosts() {
             let hosts = Some(Hosts::clone(known.get_or_insert_with(ends)));
-            build(&Config { hosts, ..config.clone() }, own, plans)
+            build(hop, &Config { hosts, ..config.clone() }, own, plans)
         } else {
-            build(config, own, plans)
+            build(hop, config, own, plans)
         }
     };
     let links = scenario
         .links
         .iter()
-        .flat_map(|link| {
+        .enumerate()
+        .flat_map(|(index, link)| {
             [("down", &link.down), ("up", &link.up)].map(|(side, config)| {
-                build(config, channel_stream(link, side, seed), plan_stream(link, seed))
+                let hop = Hop { link: index, is_down: side == "down" };
+                build(hop, config, channel_stream(link, side, seed), plan_stream(link, seed))
             })
         })
         .collect();

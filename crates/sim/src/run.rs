@@ -14,8 +14,10 @@ use lasthop_stack::Layer;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
-use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::Write;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// Optional observers and measurements of a run.
 #[derive(Default)]
@@ -99,10 +101,27 @@ pub fn run_observed(
     running.finish()
 }
 
+/// A scenario that a run borrows, or shares with its caller.
+enum HeldScenario<'s> {
+    Borrowed(&'s Scenario),
+    Shared(Arc<Scenario>),
+}
+
+impl Deref for HeldScenario<'_> {
+    type Target = Scenario;
+
+    fn deref(&self) -> &Scenario {
+        match self {
+            HeldScenario::Borrowed(scenario) => scenario,
+            HeldScenario::Shared(scenario) => scenario,
+        }
+    }
+}
+
 /// A run in steps, for callers that may stop early or that do other work between steps. The division into steps does
 /// not change the results.
 pub struct SteppedRun<'s> {
-    scenario: Cow<'s, Scenario>,
+    scenario: HeldScenario<'s>,
     seed: u64,
     engine: Engine,
     samples: Samples,
@@ -114,16 +133,35 @@ pub struct SteppedRun<'s> {
 impl<'s> SteppedRun<'s> {
     /// Returns a run that is at time zero.
     pub fn new(scenario: &'s Scenario, seed: u64, observation: Observation) -> SteppedRun<'s> {
-        SteppedRun::of(Cow::Borrowed(scenario), seed, observation)
+        SteppedRun::of(HeldScenario::Borrowed(scenario), seed, observation)
     }
 
     /// Returns a run that is at time zero and owns its scenario.
     pub fn owning(scenario: Scenario, seed: u64, observation: Observation) -> SteppedRun<'static> {
-        SteppedRun::of(Cow::Owned(scenario), seed, observation)
+        SteppedRun::of(HeldScenario::Shared(Arc::new(scenario)), seed, observation)
     }
 
-    fn of(scenario: Cow<'s, Scenario>, seed: u64, observation: Observation) -> SteppedRun<'s> {
-        let mut engine = assemble(&scenario, seed);
+    fn of(scenario: HeldScenario<'s>, seed: u64, observation: Observation) -> SteppedRun<'s> {
+        let engine = assemble(&scenario, seed);
+        SteppedRun::with_engine(scenario, seed, engine, observation)
+    }
+
+    /// Returns a run of the scenario on this engine, which is at time zero.
+    pub(crate) fn on_engine(
+        scenario: Arc<Scenario>,
+        seed: u64,
+        engine: Engine,
+        observation: Observation,
+    ) -> SteppedRun<'static> {
+        SteppedRun::with_engine(HeldScenario::Shared(scenario), seed, engine, observation)
+    }
+
+    fn with_engine(
+        scenario: HeldScenario<'s>,
+        seed: u64,
+        mut engine: Engine,
+        observation: Observation,
+    ) -> SteppedRun<'s> {
         if !observation.observers.is_empty() {
             engine.observe(Box::new(ObserverList(observation.observers)));
         }
@@ -157,6 +195,39 @@ impl<'s> SteppedRun<'s> {
     /// Runs at most `most` events; returns true if the run has not ended.
     pub fn advance(&mut self, most: usize) -> bool {
         self.run_with(|engine, until| engine.advance(until, most))
+    }
+
+    /// Runs up to and including `until`, or to the end of the run if that is earlier. Returns true if the run has not
+    /// ended.
+    pub(crate) fn run_until(&mut self, until: Time) -> bool {
+        self.run_with(|engine, to| {
+            engine.run_until(to.min(until));
+            until < to
+        })
+    }
+
+    /// Runs like [`SteppedRun::run_until`], but stops after the first event after which `is_met` is true. Returns
+    /// whether the run stopped for this reason.
+    pub(crate) fn run_until_met(&mut self, until: Time, is_met: impl Fn(&Engine) -> bool) -> bool {
+        let met = Cell::new(false);
+        self.run_with(|engine, to| {
+            while engine.advance(to.min(until), 1) {
+                if is_met(engine) {
+                    met.set(true);
+                    return true;
+                }
+            }
+            until < to
+        });
+        met.get()
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(crate) fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
     }
 
     /// Runs the warm-up, then the measured part. `to` runs the engine until a given time, and returns true if the

@@ -26,14 +26,21 @@ pub enum RequestRefused {
     Size,
 }
 
-impl fmt::Display for RequestRefused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl RequestRefused {
+    /// The reason as a clause, such as `the flow has ended`.
+    pub fn clause(self) -> &'static str {
+        match self {
             RequestRefused::NotOnDemand => "the flow has no responses that are decided during the run",
             RequestRefused::NotBegun => "the flow has not begun",
             RequestRefused::Ended => "the flow has ended",
             RequestRefused::Size => "a response has at least 1 byte and at most 1 TB",
-        })
+        }
+    }
+}
+
+impl fmt::Display for RequestRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.clause())
     }
 }
 
