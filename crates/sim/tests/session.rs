@@ -3,7 +3,7 @@
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_engine::LinkChange;
 use lasthop_scenario::{Catalogue, Hop, Scenario};
-use lasthop_sim::{Act, Observation, Refused, Session, Stopped, Until, run};
+use lasthop_sim::{Act, Observation, Outcome, Refused, Session, Stopped, Until, run};
 use lasthop_tcp::sender::congestion::Steer;
 use std::sync::Arc;
 
@@ -25,6 +25,13 @@ fn window(bytes: u64) -> Act {
     Act::Steer(0, Steer { window: Some(bytes), pacing: None })
 }
 
+/// Everything that metrics are computed from. The raw account of a link counts a packet when its arrival is determined,
+/// and a link that may change determines the arrival later.
+fn seen(outcome: &Outcome) -> String {
+    let links: Vec<_> = outcome.links.iter().map(|link| (&link.name, &link.traffic, &link.rlc)).collect();
+    format!("{} {:?} {links:?}", outcome.duration_s, outcome.flows)
+}
+
 /// A run in steps of 7 ms has the same outcome as a run in one step, with and without links that may change.
 #[test]
 fn without_acts_a_session_is_a_run() {
@@ -43,7 +50,7 @@ fn without_acts_a_session_is_a_run() {
                 now += Duration::from_millis(7);
             }
             assert!(stepped.has_ended());
-            assert_eq!(format!("{:?}", stepped.finish().0), format!("{whole:?}"), "{line} {changing:?}");
+            assert_eq!(seen(&stepped.finish().0), seen(&whole), "{line} {changing:?}");
         }
     }
 }
@@ -87,7 +94,8 @@ fn an_ordered_pacing_rate_sets_the_rate_from_the_first_segment_on() {
     assert!((rate / 4e6 - 1.0).abs() < 0.005, "{rate}");
 }
 
-/// After 2 s, the rate falls from 10 to 2 Mbit/s. A segment of 1448 bytes has 1500 bytes on the link.
+/// After 2 s, the rate falls from 10 to 2 Mbit/s. The queue never empties, so the link carries 2 Mbit/s, give or take a
+/// packet at each end of the measurement.
 #[test]
 fn a_named_link_changes_and_others_do_not() {
     let line = "rate=10Mbit/s,rtt=60ms,queue=50packets,duration=60s,congestion=cubic";
@@ -96,11 +104,10 @@ fn a_named_link_changes_and_others_do_not() {
     session.run_to(at(2000));
     session.act(change()).expect("a link that changes");
     session.run_to(at(4000));
-    session.look(0);
+    session.look_at_link(DOWN);
     session.run_to(at(14_000));
-    let look = session.look(0);
-    let rate = look.delivered_bytes as f64 * 8.0 / look.span_s;
-    assert!((rate / (2e6 * 1448.0 / 1500.0) - 1.0).abs() < 0.01, "{rate}");
+    let look = session.look_at_link(DOWN);
+    assert!((2_500_000 - 1500..=2_500_000 + 1500).contains(&look.carried_bytes), "{}", look.carried_bytes);
     let up = Act::Change(Hop { is_down: false, ..DOWN }, LinkChange::default());
     assert_eq!(session.act(up), Err(Refused("it was not named as a link that changes")));
     assert_eq!(session.act(window(1)), Err(Refused("its congestion control is not external")));
@@ -134,15 +141,16 @@ fn a_fork_goes_on_as_the_session_does() {
     assert_eq!(format!("{:?}", one.finish().0), format!("{:?}", two.finish().0));
 }
 
-/// A step that ends at a response: request and response of 30 KB over an idle path.
+/// A step that ends with a response over an idle path.
 #[test]
 fn a_step_may_end_with_a_response() {
     let line = "rate=10Mbit/s,rtt=60ms,queue=100packets,duration=20s,request=400bytes,response=external";
     let mut session = session(line, &[]);
     session.run_to(at(1000));
-    session.act(Act::Ask(0, 10_000)).expect("a flow with requests on demand");
+    // Seven full segments: Nagle's algorithm would hold back a short one.
+    session.act(Act::Ask(0, 7 * 1448)).expect("a flow with requests on demand");
     assert!(session.run_until(Until::Response { flow: 0 }, at(5000)));
-    // Seven segments and their headers take 8.3 ms at 10 Mbit/s, the request and its headers 0.4 ms.
+    // Seven segments and their headers take 8.4 ms at 10 Mbit/s, the request and its headers 0.4 ms.
     let took = session.now().since(at(1000)).as_secs();
     assert!((0.068..0.0705).contains(&took), "{took}");
     assert!(!session.run_until(Until::Response { flow: 0 }, at(5000)));
