@@ -42,7 +42,7 @@ pub use outcome::{ExchangeOutcome, FlowOutcome, LinkOutcome, Outcome, TransferOu
 pub use probe::{FlowSample, QueueSample, Samples};
 pub use rlc_metrics::{RLC_METRICS, RlcMetric};
 pub use run::{Observation, StackLog, SteppedRun, run, run_observed, run_probed};
-pub use session::{Act, FlowLook, LinkLook, Refused, Session, Stopped, Until};
+pub use session::{Act, FlowLook, LinkLook, Refused, Session, Step, Stopped, Until};
 pub use stuck::Stuck;
 
 /// Hash of this crate's sources, 16 hexadecimal digits.

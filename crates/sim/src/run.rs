@@ -101,6 +101,19 @@ pub fn run_observed(
     running.finish()
 }
 
+/// Reason why [`SteppedRun::run_part`] returns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// The limit on the number of events.
+    More,
+    /// The condition is met.
+    Met,
+    /// The time is reached.
+    Reached,
+    /// The run has ended.
+    Ended,
+}
+
 /// A scenario that a run borrows, or shares with its caller.
 enum HeldScenario<'s> {
     Borrowed(&'s Scenario),
@@ -197,29 +210,35 @@ impl<'s> SteppedRun<'s> {
         self.run_with(|engine, until| engine.advance(until, most))
     }
 
-    /// Runs up to and including `until`, or to the end of the run if that is earlier. Returns true if the run has not
-    /// ended.
-    pub(crate) fn run_until(&mut self, until: Time) -> bool {
-        self.run_with(|engine, to| {
-            engine.run_until(to.min(until));
-            until < to
-        })
-    }
-
-    /// Runs like [`SteppedRun::run_until`], but stops after the first event after which `is_met` is true. Returns
-    /// whether the run stopped for this reason.
-    pub(crate) fn run_until_met(&mut self, until: Time, is_met: impl Fn(&Engine) -> bool) -> bool {
-        let met = Cell::new(false);
-        self.run_with(|engine, to| {
-            while engine.advance(to.min(until), 1) {
-                if is_met(engine) {
-                    met.set(true);
-                    return true;
+    /// Runs at most `most` events between two samples, up to and including `until`. Stops after the first event after
+    /// which `is_met` returns true.
+    pub(crate) fn run_part(
+        &mut self,
+        until: Time,
+        most: usize,
+        is_met: Option<&dyn Fn(&Engine) -> bool>,
+    ) -> Progress {
+        let stopped = Cell::new(None);
+        let has_more = self.run_with(|engine, to| {
+            let target = to.min(until);
+            match is_met {
+                None if engine.advance(target, most) => stopped.set(Some(Progress::More)),
+                None => {}
+                Some(is_met) => {
+                    let mut left = most;
+                    while stopped.get().is_none() && engine.advance(target, 1) {
+                        left -= 1;
+                        if is_met(engine) {
+                            stopped.set(Some(Progress::Met));
+                        } else if left == 0 {
+                            stopped.set(Some(Progress::More));
+                        }
+                    }
                 }
             }
-            until < to
+            stopped.get().is_some() || until < to
         });
-        met.get()
+        stopped.get().unwrap_or(if has_more { Progress::Reached } else { Progress::Ended })
     }
 
     pub(crate) fn engine(&self) -> &Engine {
