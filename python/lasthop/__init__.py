@@ -19,7 +19,9 @@ from lasthop._lasthop import (
     Arrival,
     Backlog,
     Due,
+    FlowLook,
     Gap,
+    LinkLook,
     Loss,
     LostSegment,
     Packet,
@@ -34,6 +36,7 @@ from lasthop._lasthop import (
 from lasthop.results import Advice, Comparison, Crosscheck, Estimate, Reproduction, Results
 from lasthop.running import advise, compare, crosscheck, reproduce, run
 from lasthop.scenario import Scenario, mechanisms, ready_paths
+from lasthop.session import Session
 from lasthop.strategy import (
     AckSplitting,
     AckPolicy,
@@ -63,7 +66,9 @@ __all__ = [
     "Due",
     "Error",
     "Estimate",
+    "FlowLook",
     "Gap",
+    "LinkLook",
     "Loss",
     "LossDiscriminator",
     "LostSegment",
@@ -76,6 +81,7 @@ __all__ = [
     "Results",
     "Scenario",
     "SenderCounts",
+    "Session",
     "Slices",
     "Stack",
     "Start",

@@ -5,6 +5,7 @@ mod error;
 mod events;
 mod results;
 mod scenario;
+mod session;
 mod strategy;
 mod sweep;
 mod table;
@@ -19,6 +20,8 @@ mod _lasthop {
     use super::results::{Comparison, Runs};
     #[pymodule_export]
     use super::scenario::{Scenario, mechanisms, ready_paths, schema};
+    #[pymodule_export]
+    use super::session::{FlowLook, LinkLook, Session};
     #[pymodule_export]
     use super::strategy::{
         Ack, Arrival, Backlog, Due, Gap, Loss, LostSegment, Packet, PathEstimate, QueueState, Recovered,

@@ -24,9 +24,9 @@ use std::time::{Duration, Instant};
 /// Time between two checks for signals, such as Ctrl-C.
 pub const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Number of events between two checks of the stop flag. These events take 1 to 2 ms.
-const EVENTS_PER_STEP: usize = 4096;
+pub const EVENTS_PER_STEP: usize = 4096;
 /// Number of events between two checks for signals in a run that calls Python. Such a run is slower than other runs.
-const EVENTS_PER_PYTHON_STEP: usize = 512;
+pub const EVENTS_PER_PYTHON_STEP: usize = 512;
 
 /// Interval at which a run that calls Python releases Python's global interpreter lock. CPython hands the lock over
 /// only if another thread has requested it, and a thread requests the lock after waiting 5 ms

@@ -25,7 +25,7 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     let mut factory = ConnectionFactory::of(scenario);
     let flows = (0..scenario.flows.len()).map(|flow| factory.flow(scenario, flow, seed));
     let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
-    let ends = || scenario.flows.iter().map(ends).collect();
+    let ends = || hosts_of(scenario);
     engine_with_links(scenario, seed, flows, hosts, &fixed, &ends)
 }
 
@@ -37,8 +37,13 @@ pub fn assemble_with(scenario: &Scenario, seed: u64, other: &dyn Fn(usize) -> Op
         None => assemble_flow(scenario, flow, seed),
     });
     let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
-    let ends = || scenario.flows.iter().map(ends).collect();
+    let ends = || hosts_of(scenario);
     engine_with_links(scenario, seed, flows, hosts, &fixed, &ends)
+}
+
+/// Source and destination node of each flow, for queues that need the hosts.
+pub(crate) fn hosts_of(scenario: &Scenario) -> Hosts {
+    scenario.flows.iter().map(ends).collect()
 }
 
 fn ends(flow: &lasthop_scenario::Flow) -> [u32; 2] {
@@ -112,7 +117,7 @@ pub fn assemble_changeable(scenario: &Scenario, replaced: usize, seed: u64) -> E
 pub(crate) fn assemble_for_session(scenario: &Scenario, seed: u64, changing: &[Hop]) -> Engine {
     let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed));
     let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
-    let ends = || scenario.flows.iter().map(ends).collect();
+    let ends = || hosts_of(scenario);
     let build: &BuildLine = &|hop, config, own, plans| {
         if changing.contains(&hop) {
             LinkDirection::adjustable(config, own, plans)

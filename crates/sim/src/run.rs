@@ -14,7 +14,6 @@ use lasthop_stack::Layer;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
-use std::cell::Cell;
 use std::io::Write;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -216,29 +215,29 @@ impl<'s> SteppedRun<'s> {
         &mut self,
         until: Time,
         most: usize,
-        is_met: Option<&dyn Fn(&Engine) -> bool>,
+        mut is_met: Option<&mut dyn FnMut(&Engine) -> bool>,
     ) -> Progress {
-        let stopped = Cell::new(None);
+        let mut stopped = None;
         let has_more = self.run_with(|engine, to| {
             let target = to.min(until);
-            match is_met {
-                None if engine.advance(target, most) => stopped.set(Some(Progress::More)),
+            match &mut is_met {
+                None if engine.advance(target, most) => stopped = Some(Progress::More),
                 None => {}
                 Some(is_met) => {
                     let mut left = most;
-                    while stopped.get().is_none() && engine.advance(target, 1) {
+                    while stopped.is_none() && engine.advance(target, 1) {
                         left -= 1;
                         if is_met(engine) {
-                            stopped.set(Some(Progress::Met));
+                            stopped = Some(Progress::Met);
                         } else if left == 0 {
-                            stopped.set(Some(Progress::More));
+                            stopped = Some(Progress::More);
                         }
                     }
                 }
             }
-            stopped.get().is_some() || until < to
+            stopped.is_some() || until < to
         });
-        stopped.get().unwrap_or(if has_more { Progress::Reached } else { Progress::Ended })
+        stopped.unwrap_or(if has_more { Progress::Reached } else { Progress::Ended })
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -251,22 +250,22 @@ impl<'s> SteppedRun<'s> {
 
     /// Runs the warm-up, then the measured part. `to` runs the engine until a given time, and returns true if the
     /// engine stopped earlier. Returns true if the run is not over.
-    fn run_with(&mut self, to: impl Fn(&mut Engine, Time) -> bool) -> bool {
+    fn run_with(&mut self, mut to: impl FnMut(&mut Engine, Time) -> bool) -> bool {
         let warm = Time::ZERO + self.scenario.warmup;
         if warm > Time::ZERO && self.at_warm_up_end.is_none() {
-            if self.sample_until(warm, &to) || to(&mut self.engine, warm) {
+            if self.sample_until(warm, &mut to) || to(&mut self.engine, warm) {
                 return true;
             }
             self.at_warm_up_end = Some(Box::new(outcome(&self.scenario, self.seed, &self.engine, warm)));
             self.engine.clear_delays();
         }
         let end = end_of(&self.scenario);
-        self.sample_until(end, &to) || to(&mut self.engine, end)
+        self.sample_until(end, &mut to) || to(&mut self.engine, end)
     }
 
     /// Runs to each sampling time before `end` and takes the samples. Returns true if `to` stopped the engine
     /// before `end`.
-    fn sample_until(&mut self, end: Time, to: &impl Fn(&mut Engine, Time) -> bool) -> bool {
+    fn sample_until(&mut self, end: Time, to: &mut impl FnMut(&mut Engine, Time) -> bool) -> bool {
         while let Some(prober) = self.prober.as_mut().filter(|_| self.next_sample < end) {
             if to(&mut self.engine, self.next_sample) {
                 return true;

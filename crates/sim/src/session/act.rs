@@ -1,9 +1,9 @@
 //! Acts between the steps of a session.
 
 use super::{Session, id};
-use crate::assemble::pipe_of;
+use crate::assemble::{hosts_of, pipe_of};
 use lasthop_base::Stream;
-use lasthop_engine::{LinkChange, PipeId, RequestRefused};
+use lasthop_engine::{LinkChange, RequestRefused};
 use lasthop_net::Config;
 use lasthop_scenario::Hop;
 use lasthop_tcp::sender::congestion::Steer;
@@ -37,44 +37,50 @@ impl fmt::Display for Refused {
 }
 
 impl Session {
+    /// Reason why a change of a link or of its queue would be refused now; `None` if the change is possible, and for other
+    /// acts.
+    pub fn refusal(&self, act: &Act) -> Option<Refused> {
+        let engine = self.run.engine();
+        let (hop, why) = match act {
+            Act::Change(hop, change) => {
+                (hop, engine.refusal(pipe_of(hop.link, hop.is_down), change).map(|why| Refused(why.0)))
+            }
+            Act::Queue(hop, _) => {
+                (hop, engine.queue_refusal(pipe_of(hop.link, hop.is_down)).map(|why| Refused(why.0)))
+            }
+            Act::Steer(..) | Act::Write(..) | Act::Ask(..) | Act::Close(_) => return None,
+        };
+        if self.changing.contains(hop) {
+            why
+        } else {
+            Some(Refused("it was not named as a link that changes"))
+        }
+    }
+
     pub(super) fn apply(&mut self, act: &Act) -> Result<(), Refused> {
         let refused = |it: RequestRefused| Refused(it.clause());
+        if let Some(why) = self.refusal(act) {
+            return Err(why);
+        }
+        let random = Stream::named(self.seed, &format!("session.queue.{}", self.log.len()));
+        let engine = self.run.engine_mut();
         match act {
             Act::Steer(flow, order) => {
                 if !self.takes_orders[*flow] {
                     return Err(Refused("its congestion control is not external"));
                 }
-                self.run.engine_mut().steer(id(*flow), order);
+                engine.steer(id(*flow), order);
             }
-            Act::Write(flow, bytes) => self.run.engine_mut().write(id(*flow), *bytes),
-            Act::Ask(flow, bytes) => self.run.engine_mut().ask(id(*flow), *bytes).map_err(refused)?,
-            Act::Close(flow) => self.run.engine_mut().close(id(*flow)).map_err(refused)?,
-            Act::Change(hop, change) => {
-                let pipe = self.changing_pipe(*hop)?;
-                let engine = self.run.engine_mut();
-                if let Some(why) = engine.refusal(pipe, change) {
-                    return Err(Refused(why.0));
-                }
-                engine.change(pipe, change);
-            }
+            Act::Write(flow, bytes) => engine.write(id(*flow), *bytes),
+            Act::Ask(flow, bytes) => engine.ask(id(*flow), *bytes).map_err(refused)?,
+            Act::Close(flow) => engine.close(id(*flow)).map_err(refused)?,
+            Act::Change(hop, change) => engine.change(pipe_of(hop.link, hop.is_down), change),
             Act::Queue(hop, config) => {
-                let pipe = self.changing_pipe(*hop)?;
-                let random = Stream::named(self.seed, &format!("session.queue.{}", self.log.len()));
-                let engine = self.run.engine_mut();
-                if let Some(why) = engine.queue_refusal(pipe) {
-                    return Err(Refused(why.0));
-                }
-                engine.set_queue(pipe, config.queue_with(random));
+                let hosts = config.needs_hosts().then(|| hosts_of(&self.scenario));
+                let queue = Config { hosts, ..(**config).clone() }.queue_with(random);
+                engine.set_queue(pipe_of(hop.link, hop.is_down), queue);
             }
         }
         Ok(())
-    }
-
-    fn changing_pipe(&self, hop: Hop) -> Result<PipeId, Refused> {
-        if self.changing.contains(&hop) {
-            Ok(pipe_of(hop.link, hop.is_down))
-        } else {
-            Err(Refused("it was not named as a link that changes"))
-        }
     }
 }

@@ -4,7 +4,8 @@ use super::{Session, id};
 use crate::assemble::pipe_of;
 use lasthop_base::{Duration, Time};
 use lasthop_engine::PipeAccount;
-use lasthop_scenario::Hop;
+use lasthop_scenario::{Hop, Traffic};
+use lasthop_stack::Observed;
 use lasthop_tcp::event::Counters;
 use lasthop_wire::{Backlog, PerReason};
 
@@ -80,12 +81,29 @@ pub(super) struct LinkTotals {
 }
 
 impl Session {
+    /// Returns the counts of a flow since the start of the run, and its state now. The next look ignores this look.
+    pub fn total(&mut self, flow: usize) -> FlowLook {
+        let last = std::mem::take(&mut self.flows[flow]);
+        let look = self.look(flow);
+        self.flows[flow] = last;
+        look
+    }
+
+    /// Returns the counts of a direction since the start of the run, and its state now. The next look ignores this look.
+    pub fn total_of_link(&mut self, hop: Hop) -> LinkLook {
+        let pipe = pipe_of(hop.link, hop.is_down).0 as usize;
+        let last = std::mem::take(&mut self.links[pipe]);
+        let look = self.look_at_link(hop);
+        self.links[pipe] = last;
+        look
+    }
+
     /// Returns the counts of a flow since the last look, and its state now.
     pub fn look(&mut self, flow: usize) -> FlowLook {
         let engine = self.run.engine();
         let time = engine.now();
         let Some((source, destination)) = engine.endpoints(id(flow)) else {
-            return FlowLook { time_s: time.as_secs(), ..FlowLook::default() };
+            return self.look_without_endpoints(flow);
         };
         let (sender, rtt) = (source.sender(), source.sender().rtt());
         let totals = FlowTotals {
@@ -120,6 +138,32 @@ impl Session {
         };
         self.flows[flow] = totals;
         look
+    }
+
+    /// Looks at a flow between stacks of other projects, or at a flow of datagrams. Only counts of delivered bytes and lost
+    /// packets are known and, if the stack reports these values, cwnd and RTT.
+    fn look_without_endpoints(&mut self, flow: usize) -> FlowLook {
+        let engine = self.run.engine();
+        let (time, account) = (engine.now(), engine.account(id(flow)));
+        let (delivered, observed) = match (engine.stack_flow(id(flow)), &self.scenario.flows[flow].traffic) {
+            (Some(stacks), _) => (stacks.delivered()[0], stacks.observe()),
+            (None, Traffic::Datagrams { packet, .. }) => {
+                (account.datagrams * u64::from(*packet), Observed::default())
+            }
+            (None, Traffic::Tcp { .. }) => (0, Observed::default()),
+        };
+        let totals = FlowTotals { time, delivered, lost: account.lost, ..FlowTotals::default() };
+        let before = std::mem::replace(&mut self.flows[flow], totals);
+        FlowLook {
+            time_s: time.as_secs(),
+            span_s: time.since(before.time).as_secs(),
+            delivered_bytes: delivered - before.delivered,
+            smallest_rtt_s: observed.min_rtt.map(|rtt| rtt.as_secs()),
+            srtt_s: observed.srtt.map(|srtt| srtt.as_secs()),
+            cwnd_bytes: observed.cwnd.unwrap_or(0),
+            lost: account.lost.since(&before.lost),
+            ..FlowLook::default()
+        }
     }
 
     /// Returns the counts of a direction since the last look, and its state now. The backlog is exact on directions that

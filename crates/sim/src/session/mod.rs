@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 use crate::probe::Samples;
 use crate::run::{Observation, SteppedRun};
 use lasthop_base::Time;
-use lasthop_engine::Observer;
+use lasthop_engine::{Exchange, Observer};
 use lasthop_scenario::{Hop, Scenario};
 use lasthop_wire::FlowId;
 use look::{FlowTotals, LinkTotals};
@@ -88,6 +88,16 @@ impl Session {
         self.now() >= self.end()
     }
 
+    /// All requests of a flow so far; empty for a flow without requests and responses.
+    pub fn requests(&self, flow: usize) -> &[Exchange] {
+        self.run.engine().application(id(flow)).and_then(|it| it.requests()).unwrap_or_default()
+    }
+
+    /// Number of packets that all hosts and middleboxes have sent so far.
+    pub fn packets_sent(&self) -> u64 {
+        self.run.engine().packets_sent()
+    }
+
     /// Runs up to and including `until`, or to the end of the run.
     pub fn run_to(&mut self, until: Time) -> Stopped {
         self.run_until(Until::Time(until), until)
@@ -96,9 +106,9 @@ impl Session {
     /// Runs until a condition is met, and then all other events of the same instant. Runs at most up to and including
     /// `limit`.
     pub fn run_until(&mut self, until: Until, limit: Time) -> Stopped {
-        let step = self.begin(until, limit);
+        let mut step = self.begin(until, limit);
         loop {
-            if let Some(stopped) = self.go_on(&step, usize::MAX) {
+            if let Some(stopped) = self.go_on(&mut step, usize::MAX) {
                 return stopped;
             }
         }
@@ -111,10 +121,11 @@ impl Session {
 
     /// Runs at most `most` events of a step, and the other events of the last event's instant. Returns `None` if the step
     /// has not ended.
-    pub fn go_on(&mut self, step: &Step, most: usize) -> Option<Stopped> {
+    pub fn go_on(&mut self, step: &mut Step, most: usize) -> Option<Stopped> {
+        let limit = step.limit;
         let progress = match step.test() {
-            None => self.run.run_part(step.limit, most, None),
-            Some(test) => self.run.run_part(step.limit, most, Some(&test)),
+            None => self.run.run_part(limit, most, None),
+            Some(mut test) => self.run.run_part(limit, most, Some(&mut test)),
         };
         let stopped = step.stopped(progress);
         if matches!(stopped, None | Some(Stopped::Met)) {
@@ -158,6 +169,11 @@ impl Session {
         }
         (fork.flows, fork.links) = (self.flows.clone(), self.links.clone());
         fork
+    }
+
+    /// Ends the run now and returns results, samples and observers. The results refer to the time until now.
+    pub fn finish_early(self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
+        self.run.finish_early()
     }
 
     /// Ends the run at its scenario's end and returns results, samples and observers.

@@ -4,7 +4,6 @@ use super::id;
 use crate::run::Progress;
 use lasthop_base::Time;
 use lasthop_engine::Engine;
-use std::cell::Cell;
 
 /// End of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +37,7 @@ pub struct Step {
 
 /// Condition that ends a step, with the counts that the condition compares.
 enum Condition {
-    Acks { flow: usize, last: Cell<[u64; 3]>, left: Cell<u64> },
+    Acks { flow: usize, last: [u64; 3], left: u64 },
     Loss { flow: usize, before: u64 },
     Response { flow: usize, before: usize },
 }
@@ -58,11 +57,9 @@ impl Step {
     pub(super) fn new(engine: &Engine, until: Until, limit: Time) -> Step {
         let condition = match until {
             Until::Time(_) => None,
-            Until::Acks { flow, count } => Some(Condition::Acks {
-                flow,
-                last: Cell::new(acks_of(engine, flow)),
-                left: Cell::new(count.max(1)),
-            }),
+            Until::Acks { flow, count } => {
+                Some(Condition::Acks { flow, last: acks_of(engine, flow), left: count.max(1) })
+            }
             Until::Loss { flow } => Some(Condition::Loss { flow, before: marked_lost(engine, flow) }),
             Until::Response { flow } => Some(Condition::Response { flow, before: responses(engine, flow) }),
         };
@@ -74,8 +71,8 @@ impl Step {
     }
 
     /// Test after each event; `None` if only the time ends the step.
-    pub(super) fn test(&self) -> Option<impl Fn(&Engine) -> bool> {
-        self.condition.as_ref().map(|condition| |engine: &Engine| condition.is_met(engine))
+    pub(super) fn test(&mut self) -> Option<impl FnMut(&Engine) -> bool> {
+        self.condition.as_mut().map(|condition| |engine: &Engine| condition.is_met(engine))
     }
 
     pub(super) fn stopped(&self, progress: Progress) -> Option<Stopped> {
@@ -90,14 +87,14 @@ impl Step {
 }
 
 impl Condition {
-    fn is_met(&self, engine: &Engine) -> bool {
+    fn is_met(&mut self, engine: &Engine) -> bool {
         match self {
             Condition::Acks { flow, last, left } => {
                 let now = acks_of(engine, *flow);
-                if last.replace(now) != now {
-                    left.set(left.get().saturating_sub(1));
+                if std::mem::replace(last, now) != now {
+                    *left = left.saturating_sub(1);
                 }
-                left.get() == 0
+                *left == 0
             }
             Condition::Loss { flow, before } => marked_lost(engine, *flow) > *before,
             Condition::Response { flow, before } => responses(engine, *flow) > *before,
