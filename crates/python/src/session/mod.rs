@@ -139,7 +139,7 @@ impl Session {
     /// Runs until a condition is met, or until the virtual time `time_s`, by default the end of the run. Without a
     /// condition, returns whether the run reached `time_s`; with a condition, returns whether the condition is met.
     ///
-    /// Conditions, of which one may be given: `acks` further ACKs at the source of `flow`; the next `loss` that the source
+    /// Conditions, of which one may be given: `acks` further ACKs of data at the source of `flow`; the next `loss` that the source
     /// detects; the end of the next `response`. `flow` is a name, by default the first flow.
     #[pyo3(signature = (time_s=None, *, acks=None, loss=false, response=false, flow=None))]
     fn run_until(

@@ -66,7 +66,7 @@ impl Session {
         let engine = self.run.engine_mut();
         match act {
             Act::Steer(flow, order) => {
-                if !self.takes_orders[*flow] {
+                if !*self.takes_orders[*flow].get_or_insert_with(|| engine.takes_orders(id(*flow))) {
                     return Err(Refused("its congestion control is not external"));
                 }
                 engine.steer(id(*flow), order);

@@ -30,7 +30,8 @@ pub struct Session {
     seed: u64,
     changing: Arc<[Hop]>,
     run: SteppedRun<'static>,
-    takes_orders: Vec<bool>,
+    /// Flows that take orders, asked once.
+    takes_orders: Vec<Option<bool>>,
     log: Vec<Logged>,
     flows: Vec<FlowTotals>,
     links: Vec<LinkTotals>,
@@ -49,14 +50,13 @@ impl Session {
     pub fn new(scenario: Arc<Scenario>, seed: u64, changing: &[Hop], observation: Observation) -> Session {
         let engine = assemble_for_session(&scenario, seed, changing);
         let count = scenario.flows.len();
-        let takes_orders = (0..count).map(|flow| engine.takes_orders(id(flow))).collect();
         let links = vec![LinkTotals::default(); 2 * scenario.links.len()];
         Session {
             run: SteppedRun::on_engine(Arc::clone(&scenario), seed, engine, observation),
             scenario,
             seed,
             changing: changing.into(),
-            takes_orders,
+            takes_orders: vec![None; count],
             log: Vec::new(),
             flows: vec![FlowTotals::default(); count],
             links,

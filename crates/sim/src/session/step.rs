@@ -10,7 +10,7 @@ use lasthop_engine::Engine;
 pub enum Until {
     /// This time.
     Time(Time),
-    /// This many further ACKs that the source of a flow receives.
+    /// This many further ACKs of data that the source of a flow receives.
     Acks {
         /// Index of the flow.
         flow: usize,
@@ -37,7 +37,7 @@ pub struct Step {
 
 /// Condition that ends a step, with the counts that the condition compares.
 enum Condition {
-    Acks { flow: usize, last: [u64; 3], left: u64 },
+    Acks { flow: usize, last: [u64; 2], left: u64 },
     Loss { flow: usize, before: u64 },
     Response { flow: usize, before: usize },
 }
@@ -110,10 +110,9 @@ fn responses(engine: &Engine, flow: usize) -> usize {
     engine.application(id(flow)).map_or(0, |application| application.completed())
 }
 
-/// Numbers that change with each ACK that the source receives: SND.UNA, RTT samples, and duplicate ACKs.
-fn acks_of(engine: &Engine, flow: usize) -> [u64; 3] {
-    engine.endpoints(id(flow)).map_or([0; 3], |(source, _)| {
-        let sender = source.sender();
-        [sender.scoreboard().una(), sender.rtt().total().0, source.counters().duplicate_acks]
-    })
+/// Numbers that change with each ACK of data: SND.UNA, and the number of duplicate ACKs.
+fn acks_of(engine: &Engine, flow: usize) -> [u64; 2] {
+    engine
+        .endpoints(id(flow))
+        .map_or([0; 2], |(source, _)| [source.sender().scoreboard().una(), source.counters().duplicate_acks])
 }

@@ -29,7 +29,10 @@ impl Endpoint {
 
     /// Whether congestion control takes orders ([`Endpoint::steer`]).
     pub fn takes_orders(&self) -> bool {
-        takes_orders(&self.config)
+        match self.sending.sender() {
+            Some(sender) => sender.takes_orders(),
+            None => takes_orders(&self.config),
+        }
     }
 
     /// Sets cwnd or the pacing rate by an order from outside the simulation, at `now`. Before the connection is open,

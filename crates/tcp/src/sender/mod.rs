@@ -187,14 +187,19 @@ impl Ack<'_> {
 
 /// Whether the configured congestion control takes orders from outside.
 pub(crate) fn takes_orders(config: &Config) -> bool {
-    let start = Start {
-        window: 0,
-        ssthresh: 0,
-        mss: u64::from(config.segment),
-        selective: config.sack,
-        random: Stream::named(0, "sender"),
-    };
+    let start = start_of(config, u64::from(config.segment), config.sack, Stream::named(0, "sender"));
     (config.congestion.build)(&config.congestion.values, start).nature().takes_orders
+}
+
+/// Initial values of congestion control. `selective`: whether recovery uses SACK.
+fn start_of(config: &Config, mss: u64, selective: bool, random: Stream) -> Start {
+    Start {
+        window: u64::from(config.initial_window) * mss,
+        ssthresh: config.initial_ssthresh.unwrap_or(1 << 30),
+        mss,
+        selective,
+        random,
+    }
 }
 
 impl Sender {
@@ -212,13 +217,7 @@ impl Sender {
     ) -> Sender {
         let mss = u64::from(mss.max(1));
         let recovery = (recovery.build)(&recovery.values);
-        let start = Start {
-            window: u64::from(config.initial_window) * mss,
-            ssthresh: config.initial_ssthresh.unwrap_or(1 << 30),
-            mss,
-            selective: recovery.uses_sack(),
-            random,
-        };
+        let start = start_of(config, mss, recovery.uses_sack(), random);
         let initial_window = start.window;
         let pacing = (config.pacing.build)(&config.pacing.values);
         let window = CongestionWindow::new(config, start, pacing.is_some());

@@ -142,6 +142,10 @@ impl Sender {
         self.window.control().nature().is_scalable
     }
 
+    pub(crate) fn takes_orders(&self) -> bool {
+        self.window.control().nature().takes_orders
+    }
+
     /// Whether packets carry ECT(1) if the peer supports AccECN.
     pub fn sends_ect1(&self) -> bool {
         self.window.control().nature().sends_ect1
