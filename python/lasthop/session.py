@@ -81,17 +81,14 @@ class Session(_lasthop.Session):
         queue.
         """
         strategies = Strategies()
-        values = [None if one is None else _toml.typed("value", one, strategies) for one in (rate, delay, loss)]
-        if isinstance(queue, Mapping):
-            pairs = [(str(key), _toml.typed(str(key), one, strategies)) for key, one in queue.items()]
-        else:
-            pairs = [] if queue is None else [("", _toml.typed("queue", queue, strategies))]
+        changes = (rate, delay, loss, queue)
+        values = [None if one is None else _toml.typed("value", one, strategies) for one in changes]
         if strategies.for_engine():
             raise Error(
                 "a mechanism in Python cannot be set during a session",
                 "name one of Lasthop's queue disciplines",
             )
-        self.change_link(link, *values, pairs)
+        self.change_link(link, *values)
 
     def fork(self) -> Self:
         """Returns a new session in the same state, which goes on independently.

@@ -253,9 +253,8 @@ impl Session {
         self.with(py, |run| Ok(LinkLook(if total { run.total_of_link(hop) } else { run.look_at_link(hop) })))
     }
 
-    /// Changes a link or a link direction now, which must have been named in `changing`. Values have the syntax of scenarios;
-    /// `queue` is a pair of a key such as `kind` and its value for each value of the queue.
-    #[pyo3(signature = (link, rate=None, delay=None, loss=None, queue=Vec::new()))]
+    /// Changes a link or a link direction now, which must have been named in `changing`. Values have the syntax of scenarios.
+    #[pyo3(signature = (link, rate=None, delay=None, loss=None, queue=None))]
     fn change_link(
         &self,
         py: Python<'_>,
@@ -263,7 +262,7 @@ impl Session {
         rate: Option<String>,
         delay: Option<String>,
         loss: Option<String>,
-        queue: Vec<(String, String)>,
+        queue: Option<String>,
     ) -> PyResult<()> {
         let hops = hops_of(py, &self.scenario, link)?;
         let change = LinkChange {
@@ -271,7 +270,7 @@ impl Session {
             delay: delay.map(|text| time(py, &text)).transpose()?,
             loss: loss.map(|text| share(py, &text)).transpose()?,
         };
-        let queues = if queue.is_empty() { None } else { Some(self.queues(py, &hops, &queue)?) };
+        let queues = queue.map(|queue| self.queues(py, &hops, &queue)).transpose()?;
         let mut acts = Vec::new();
         for (index, hop) in hops.iter().enumerate() {
             if change != LinkChange::default() {
@@ -418,24 +417,14 @@ impl Session {
         hops_of(py, &self.scenario, name).map(|hops| hops[0])
     }
 
-    /// Returns the configuration of each direction with these values of its queue.
-    fn queues(
-        &self,
-        py: Python<'_>,
-        hops: &[Hop],
-        values: &[(String, String)],
-    ) -> PyResult<Vec<lasthop_net::Config>> {
+    /// Returns the configuration of each direction with this queue.
+    fn queues(&self, py: Python<'_>, hops: &[Hop], queue: &str) -> PyResult<Vec<lasthop_net::Config>> {
         let mut draft = self.draft.clone();
         for hop in hops {
             let link = &self.scenario.links[hop.link].name;
             let side = if hop.is_down { "down" } else { "up" };
-            for (key, value) in values {
-                let path = match key.as_str() {
-                    "" => format!("link.{link}.{side}.queue"),
-                    key => format!("link.{link}.{side}.queue.{key}"),
-                };
-                draft.set(&path, value).map_err(|problem| of_problem(py, &problem))?;
-            }
+            let path = format!("link.{link}.{side}.queue");
+            draft.set(&path, queue).map_err(|problem| of_problem(py, &problem))?;
         }
         let checked = draft.check().map_err(|problem| of_problem(py, &problem))?;
         let config = |hop: &Hop| {
