@@ -74,6 +74,12 @@ pub(crate) fn carried_flows(scenario: &Scenario) -> Result<CarriedFlows, Failure
             bytes: match transfer {
                 Transfer::Bulk => None,
                 Transfer::Bytes(bytes) => Some(*bytes),
+                Transfer::Fed => {
+                    return Err(Failure::bad_input(
+                        format!("flow.{}: real traffic cannot have a transfer that is external", flow.name),
+                        "set `transfer` to \"bulk\" or to a size, such as \"1 MB\"",
+                    ));
+                }
                 Transfer::Exchanges(_)
                 | Transfer::OnDemand { .. }
                 | Transfer::Pauses(_)

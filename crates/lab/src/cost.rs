@@ -93,7 +93,7 @@ fn running_bytes(scenario: &Scenario) -> f64 {
         Traffic::Tcp { transfer: Transfer::Bytes(_) | Transfer::Drawn { .. }, .. } => {
             ENDED_BYTES + alive * (FLOW_BYTES - ENDED_BYTES)
         }
-        Traffic::Tcp { transfer: Transfer::Bulk | Transfer::Pauses(_), .. } => FLOW_BYTES,
+        Traffic::Tcp { transfer: Transfer::Bulk | Transfer::Fed | Transfer::Pauses(_), .. } => FLOW_BYTES,
     };
     scenario.flows.iter().map(bytes).sum()
 }
@@ -187,8 +187,8 @@ fn demand(flow: &Flow, duration: Duration) -> (f64, f64) {
                     let (bytes, payload) = (it.response as f64, f64::from(source.segment.max(1)));
                     it.most.map_or(f64::INFINITY, |most| most as f64 * bytes) * packet / payload
                 }
-                // An ordinary run has no requests on demand.
-                Transfer::OnDemand { .. } => 0.0,
+                // An ordinary run has no requests on demand, and no data of fed transfers.
+                Transfer::OnDemand { .. } | Transfer::Fed => 0.0,
                 // A source without a rate sends as many bytes as the links can carry.
                 Transfer::Pauses(it) => match it.rate {
                     None => f64::INFINITY,

@@ -9,8 +9,8 @@ use crate::scenario::{Exchanges, Pauses, Transfer};
 use lasthop_base::{Duration, Spread, Time, Unit, Value};
 
 const MAX_BYTES: u64 = 1_000_000_000_000;
-/// Word in place of a response size, if the driver of the run decides the size.
-const EXTERNAL: &str = "external";
+/// Word in place of the size of a response or transfer, if the driver of the run decides the size.
+pub(crate) const EXTERNAL: &str = "external";
 
 /// Returns the keys of an application. None of these keys has a default. A flow that sets none of these keys is a plain
 /// transfer.
@@ -113,7 +113,8 @@ pub(crate) fn read(
         ("off", &["on"]),
         ("period", &["on", "think"]),
     ];
-    let is_bulk = !matches!(fields.find("transfer"), Some(FieldValue::Value(Value::Bytes(_))));
+    let is_fed = fields.word("transfer") == Some(EXTERNAL);
+    let is_bulk = !is_fed && !matches!(fields.find("transfer"), Some(FieldValue::Value(Value::Bytes(_))));
     let is_set = |key: &str| if key == "transfer" { !is_bulk } else { has(key) };
     for (key, others) in beside {
         if has(key) && !others.iter().any(|other| is_set(other)) {
@@ -123,7 +124,15 @@ pub(crate) fn read(
         }
     }
     let mode = ["response", "on", "write_rate", "stop"].into_iter().find(|key| has(key));
-    let Some(mode) = mode else { return Ok(None) };
+    let Some(mode) = mode else {
+        if is_fed && has("sizes") {
+            let why = format!("has no effect with `transfer = \"{EXTERNAL}\"`");
+            let help = "leave `sizes` out: the program that steps the run decides the amount of data; or set \
+                        `transfer` to a mean size, such as \"50 KB\"";
+            return refuse("sizes", why, help.to_owned());
+        }
+        return Ok(is_fed.then_some(Transfer::Fed));
+    };
     let clash = match () {
         () if mode == "response" && has("on") => Some(("on", "response")),
         () if mode == "response" && has("write_rate") => Some(("write_rate", "response")),

@@ -357,7 +357,7 @@ fn transfers_from_file(
         () if spans("start_spread") => Some("start_spread"),
         () if matches!(
             traffic,
-            Traffic::Tcp { transfer: Transfer::Bytes(_) | Transfer::Drawn { .. }, .. }
+            Traffic::Tcp { transfer: Transfer::Bytes(_) | Transfer::Drawn { .. } | Transfer::Fed, .. }
         ) =>
         {
             Some("transfer")

@@ -189,6 +189,8 @@ pub enum Transfer {
         /// Size of a request, bytes, at least 1.
         request: u64,
     },
+    /// Data that the driver of a run writes, and whose end the driver decides.
+    Fed,
     /// Data with pauses, or data written at a limited rate.
     Pauses(Pauses),
     /// A number of bytes that each run draws anew.

@@ -15,7 +15,11 @@ pub(crate) fn bytes_of(transfer: &Transfer, stream: impl FnOnce() -> Stream) -> 
     match transfer {
         Transfer::Bytes(bytes) => Some(*bytes),
         Transfer::Drawn { mean, sizes } => Some(sizes.draw_bytes(&mut stream(), *mean)),
-        Transfer::Bulk | Transfer::Exchanges(_) | Transfer::OnDemand { .. } | Transfer::Pauses(_) => None,
+        Transfer::Bulk
+        | Transfer::Exchanges(_)
+        | Transfer::OnDemand { .. }
+        | Transfer::Fed
+        | Transfer::Pauses(_) => None,
     }
 }
 
@@ -42,6 +46,7 @@ pub(crate) fn of(
             Some(Application::exchanges(exchanges, start, stream("sizes"), stream("pauses")))
         }
         Transfer::OnDemand { request } => Some(Application::on_demand(*request)),
+        Transfer::Fed => Some(Application::fed()),
         Transfer::Pauses(it) => {
             let pauses = Pauses {
                 on: it.on,

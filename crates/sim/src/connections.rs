@@ -88,7 +88,7 @@ pub(crate) fn connection(
             sender.write(applications::bytes_of(transfer, || stream("size")).unwrap_or(1));
             sender.close_when_sent();
         }
-        Transfer::Exchanges(_) | Transfer::OnDemand { .. } | Transfer::Pauses(_) => {}
+        Transfer::Exchanges(_) | Transfer::OnDemand { .. } | Transfer::Fed | Transfer::Pauses(_) => {}
     }
     let has_loss_discrimination =
         receiver.receiver().discriminates() || sender.sender().discriminates_losses();

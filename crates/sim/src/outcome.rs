@@ -45,7 +45,7 @@ pub struct FlowOutcome {
     pub is_stack: bool,
     /// Failure that ended a QUIC flow: time, s, and reason.
     pub failure: Option<(f64, String)>,
-    /// Whether the transfer is finite.
+    /// Whether the transfer is finite. A fed transfer is finite as soon as its data has ended.
     pub is_finite: bool,
     /// Size of a finite transfer, bytes; 0 otherwise.
     pub size_bytes: u64,
@@ -148,7 +148,8 @@ impl FlowOutcome {
         (seed, end): (u64, Time),
         paths: &IdlePaths<'_>,
     ) -> FlowOutcome {
-        let size_bytes = applications::size_of(flow, seed);
+        let fed_size = || engine.application(id).and_then(|it| it.fed_size());
+        let size_bytes = applications::size_of(flow, seed).or_else(fed_size);
         let (is_finite, size_bytes) = (size_bytes.is_some(), size_bytes.unwrap_or(0));
         let requests = engine.application(id).and_then(|it| it.requests());
         let path = if is_finite || requests.is_some() { paths.of(id.0 as usize) } else { None };

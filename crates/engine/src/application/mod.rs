@@ -2,16 +2,19 @@
 //!
 //! * [`Exchanges`]: the destination, which is the client, opens the connection and sends requests; the source responds.
 //! * [`Application::on_demand`]: the same with requests and responses that the driver of the engine decides ([`crate::Engine::ask`]).
+//! * [`Application::fed`]: the driver of the engine decides the data of the source ([`crate::Engine::write`]).
 //! * [`Pauses`]: the source alternates between sending and silence.
 //!
 //! The engine calls the application when data has arrived or when the application's next action is due. The application
 //! then writes to the endpoints and closes them, as programs do with sockets.
 
 mod exchanges;
+mod fed;
 mod on_demand;
 mod pauses;
 
 pub use exchanges::Exchanges;
+pub(crate) use fed::Fed;
 pub(crate) use on_demand::OnDemand;
 pub use pauses::Pauses;
 
@@ -70,6 +73,7 @@ pub struct Application {
 enum Script {
     Exchanges(Exchanges, Exchanging),
     OnDemand(OnDemand),
+    Fed(Fed),
     Pauses(Pauses, Pausing),
 }
 
@@ -98,6 +102,12 @@ impl Application {
         Application { script: Script::OnDemand(OnDemand::new(request)), next: Time::NEVER }
     }
 
+    /// Creates a fed transfer. The source opens the connection at the flow's start, and sends only the data of
+    /// [`crate::Engine::write`]. The data ends with [`crate::Engine::close`].
+    pub fn fed() -> Application {
+        Application { script: Script::Fed(Fed::default()), next: Time::NEVER }
+    }
+
     /// Creates a source that alternates between sending and silence from `start` on. `lengths` is the random stream of
     /// the lengths of on and off periods.
     pub fn pauses(pauses: Pauses, start: Time, lengths: Stream) -> Application {
@@ -110,8 +120,13 @@ impl Application {
     pub fn opener(&self) -> FlowSide {
         match self.script {
             Script::Exchanges(..) | Script::OnDemand(_) => FlowSide::Destination,
-            Script::Pauses(..) => FlowSide::Source,
+            Script::Fed(_) | Script::Pauses(..) => FlowSide::Source,
         }
+    }
+
+    /// Whether data that arrives may cause an action of the application.
+    pub(crate) fn acts_on_arrivals(&self) -> bool {
+        !matches!(self.script, Script::Fed(_))
     }
 
     /// Time of the application's next action that depends on the clock and not on arrived data.
@@ -119,25 +134,41 @@ impl Application {
         self.next
     }
 
-    /// All requests so far; `None` for [`Pauses`].
+    /// All requests so far; `None` for [`Pauses`] and fed transfers.
     pub fn requests(&self) -> Option<&[Exchange]> {
         match &self.script {
             Script::Exchanges(_, state) => Some(&state.all),
             Script::OnDemand(state) => Some(&state.all),
-            Script::Pauses(..) => None,
+            Script::Fed(_) | Script::Pauses(..) => None,
         }
     }
 
-    /// Number of requests whose responses are complete; 0 for [`Pauses`]. Takes constant time.
+    /// Number of requests whose responses are complete; 0 for [`Pauses`] and fed transfers. Takes constant time.
     pub fn completed(&self) -> usize {
         match &self.script {
             Script::Exchanges(_, state) => state.completed(),
             Script::OnDemand(state) => state.completed,
-            Script::Pauses(..) => 0,
+            Script::Fed(_) | Script::Pauses(..) => 0,
         }
     }
 
-    /// Whether all exchanges are complete. Always false for [`Pauses`], for unlimited exchanges, and for requests on demand
+    /// Data that the driver has written in a fed transfer, bytes; `None` for other applications.
+    pub fn fed_bytes(&self) -> Option<u64> {
+        match &self.script {
+            Script::Fed(state) => Some(state.written),
+            Script::Exchanges(..) | Script::OnDemand(_) | Script::Pauses(..) => None,
+        }
+    }
+
+    /// Size of a fed transfer, bytes; `None` for other applications, and before [`crate::Engine::close`].
+    pub fn fed_size(&self) -> Option<u64> {
+        match &self.script {
+            Script::Fed(state) if state.is_closed() => Some(state.written),
+            _ => None,
+        }
+    }
+
+    /// Whether all exchanges are complete. Always false for [`Pauses`], for fed transfers, for unlimited exchanges, and for requests on demand
     /// before [`crate::Engine::close`].
     pub fn is_complete(&self) -> bool {
         match &self.script {
@@ -145,7 +176,7 @@ impl Application {
                 most.is_some_and(|most| state.completed() as u64 >= most)
             }
             Script::OnDemand(state) => state.is_complete(),
-            Script::Pauses(..) => false,
+            Script::Fed(_) | Script::Pauses(..) => false,
         }
     }
 
@@ -155,7 +186,7 @@ impl Application {
             Script::Exchanges(it, _) => {
                 it.sizes.is_random() || (it.pauses.is_random() && it.think > Duration::ZERO)
             }
-            Script::OnDemand(_) => false,
+            Script::OnDemand(_) | Script::Fed(_) => false,
             Script::Pauses(it, _) => it.lengths.is_random(),
         }
     }
@@ -164,7 +195,15 @@ impl Application {
     pub(crate) fn requests_on_demand(&mut self) -> Option<&mut OnDemand> {
         match &mut self.script {
             Script::OnDemand(state) => Some(state),
-            Script::Exchanges(..) | Script::Pauses(..) => None,
+            Script::Exchanges(..) | Script::Fed(_) | Script::Pauses(..) => None,
+        }
+    }
+
+    /// State of a fed transfer; `None` for the other scripts.
+    pub(crate) fn fed_transfer(&mut self) -> Option<&mut Fed> {
+        match &mut self.script {
+            Script::Fed(state) => Some(state),
+            Script::Exchanges(..) | Script::OnDemand(_) | Script::Pauses(..) => None,
         }
     }
 
@@ -175,6 +214,7 @@ impl Application {
         match script {
             Script::Exchanges(it, state) => state.act(it, now, (source, destination), next),
             Script::OnDemand(state) => state.act(now, (source, destination)),
+            Script::Fed(state) => [state.act(source), false],
             Script::Pauses(it, state) => [state.act(it, now, source, next), false],
         }
     }

@@ -6,7 +6,7 @@
 //! * `links`: packets on links.
 //! * `hosts`: packets at hosts; `timers`: host timers; `sending`: packets that hosts send.
 //! * `stacks`: flows between transport implementations of other projects.
-//! * `requests`: requests on demand, which a driver makes between events.
+//! * `requests`: requests on demand, which a driver makes between events; `feeding`: data of fed transfers.
 //! * `nodes`: packets at middleboxes, and reports of planned rates.
 //! * `lifetime`: connections created late and released early.
 //! * `orders`: orders to senders, given by a driver between events.
@@ -22,6 +22,7 @@
 
 mod duplicates;
 mod external_log;
+mod feeding;
 mod flow_state;
 mod hosts;
 mod inspection;
@@ -105,8 +106,11 @@ impl Engine {
         let mut routes = Vec::new();
         let flows = flows.into_iter().map(|flow| {
             let needs_notices = match &flow.traffic {
-                Traffic::Tcp(connection) => [&connection.source, &connection.destination]
-                    .map(|end| connection.application.is_some() || end.wanted_notices().any()),
+                Traffic::Tcp(connection) => {
+                    let acts = connection.application.as_ref().is_some_and(|it| it.acts_on_arrivals());
+                    [&connection.source, &connection.destination]
+                        .map(|end| acts || end.wanted_notices().any())
+                }
                 Traffic::NoEndpoint(_) => [false; 2],
             };
             let mut direction = |path: &[PipeId], needs_notices| {

@@ -25,13 +25,4 @@ impl Engine {
             self.pump(flow, FlowSide::Source);
         }
     }
-
-    /// Adds `bytes` bytes to the data that a TCP flow's source sends. Has no effect on flows without TCP endpoints.
-    pub fn write(&mut self, flow: FlowId, bytes: u64) {
-        let Traffic::Tcp(connection) = &mut self.flows[flow.0 as usize].traffic else { return };
-        connection.source.write(bytes);
-        if connection.source.is_open() {
-            self.pump(flow, FlowSide::Source);
-        }
-    }
 }

@@ -4,7 +4,7 @@
 //! therefore has the same results.
 
 use super::Engine;
-use crate::application::OnDemand;
+use crate::application::{Application, OnDemand};
 use crate::flow::{FlowSide, NoEndpoint, TcpConnection, Traffic};
 use lasthop_tcp::State;
 use lasthop_wire::FlowId;
@@ -13,17 +13,23 @@ use std::fmt;
 /// Largest response, bytes. Scenarios have the same limit.
 const MAX_RESPONSE: u64 = 1_000_000_000_000;
 
-/// Reason why a flow accepts no request, and no close. `Display` writes a clause such as `the flow has ended`.
+/// Reason why a flow accepts no request, no data, or no close. `Display` writes a clause such as `the flow has ended`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RequestRefused {
     /// The flow has no application with requests on demand ([`crate::Application::on_demand`]).
     NotOnDemand,
+    /// The flow is no fed transfer ([`crate::Application::fed`]).
+    NotFed,
+    /// The driver decides neither the requests nor the data of the flow, and thus not their end.
+    NotDriven,
     /// The flow has not opened its connection yet.
     NotBegun,
     /// The driver has closed the flow, or the connection has ended.
     Ended,
     /// The response has less than 1 byte or more than 1 TB.
     Size,
+    /// The data has less than 1 byte, or the fed transfer would have more than 1 PB.
+    Amount,
 }
 
 impl RequestRefused {
@@ -31,9 +37,12 @@ impl RequestRefused {
     pub fn clause(self) -> &'static str {
         match self {
             RequestRefused::NotOnDemand => "the flow has no responses that are decided during the run",
+            RequestRefused::NotFed => "its size is not external",
+            RequestRefused::NotDriven => "neither its size nor its responses are external",
             RequestRefused::NotBegun => "the flow has not begun",
             RequestRefused::Ended => "the flow has ended",
             RequestRefused::Size => "a response has at least 1 byte and at most 1 TB",
+            RequestRefused::Amount => "data has at least 1 byte, and all data of a flow has at most 1 PB",
         }
     }
 }
@@ -61,10 +70,18 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends the requests of a flow. The client closes the connection as soon as all responses are complete, which may be
-    /// now.
+    /// Ends the requests of a flow, or the data of a fed transfer. With requests, the client closes the connection as soon
+    /// as all responses are complete, which may be now. In a fed transfer, a FIN follows the data. A fed transfer accepts
+    /// the close also before the flow begins.
     pub fn close(&mut self, flow: FlowId) -> Result<(), RequestRefused> {
-        self.requests_on_demand(flow)?.close();
+        if self.is_fed(flow) {
+            return self.close_fed(flow);
+        }
+        let requests = self.requests_on_demand(flow).map_err(|why| match why {
+            RequestRefused::NotOnDemand => RequestRefused::NotDriven,
+            why => why,
+        });
+        requests?.close();
         self.write_requests(flow);
         Ok(())
     }
@@ -107,12 +124,16 @@ impl Engine {
 
     /// Requests on demand of a flow; `None` if the flow has another application, or none.
     fn on_demand_of(&mut self, flow: FlowId) -> Option<&mut OnDemand> {
-        let application = match &mut self.flows.get_mut(flow.0 as usize)?.traffic {
+        self.application_mut(flow)?.requests_on_demand()
+    }
+
+    /// Application of a flow; `None` if the flow has no application or does not exist.
+    pub(super) fn application_mut(&mut self, flow: FlowId) -> Option<&mut Application> {
+        match &mut self.flows.get_mut(flow.0 as usize)?.traffic {
             Traffic::Tcp(connection) => connection.application.as_deref_mut(),
             Traffic::NoEndpoint(NoEndpoint::Stack(stacks)) => stacks.application_mut(),
             Traffic::NoEndpoint(_) => None,
-        };
-        application?.requests_on_demand()
+        }
     }
 
     /// Lets the application of a flow write its requests, and sends the packets that the connection permits now.

@@ -125,9 +125,10 @@ fn tcp() -> Vec<Key> {
         ),
         Key::default(
             "transfer",
-            ValueType::WordOr(&["bulk"], Unit::Bytes(1, 1_000_000_000_000_000)),
+            ValueType::WordOr(&["bulk", applications::EXTERNAL], Unit::Bytes(1, 1_000_000_000_000_000)),
             "bulk",
-            "\"bulk\": as much as possible until the run ends; or an amount",
+            "\"bulk\": as much as possible until the run ends; \"external\": the program that steps the run decides times \
+             and amounts of data, and the end of the data; or an amount",
         ),
         Key::optional(
             "arrivals",
