@@ -156,7 +156,7 @@ fn requests_that_are_impossible_are_refused() {
     {
         let mut engine = assemble(&scenario(keys), 1);
         assert_eq!(engine.ask(WEB, 1), Err(RequestRefused::NotOnDemand), "{keys}");
-        assert_eq!(engine.close(WEB), Err(RequestRefused::NotOnDemand), "{keys}");
+        assert_eq!(engine.close(WEB), Err(RequestRefused::NotDriven), "{keys}");
     }
     assert_eq!(RequestRefused::NotBegun.to_string(), "the flow has not begun");
 }
