@@ -130,10 +130,6 @@ fn requests_of_a_script_cause_the_same_packets() {
         engine.observe(Box::new(PacketLog::default()));
         engine
     };
-    let packets = |mut engine: Engine| {
-        let observer: Box<dyn Any> = engine.take_observer().expect("an observer");
-        observer.downcast::<PacketLog>().expect("a log of packets").0
-    };
     for stack in [NOQ, QUINN] {
         let script = "response = \"20 KB\"\nsizes = \"web\"\nthink = \"130 ms\"\nexchanges = 25\n";
         let mut fixed = with(stack, script);
@@ -152,6 +148,77 @@ fn requests_of_a_script_cause_the_same_packets() {
         assert!(driven.len() > 200, "{stack}: {} packets", driven.len());
         assert_eq!(driven, fixed, "{stack}");
     }
+}
+
+/// A fed transfer that is written and closed before the flow begins must have the packets and the completion time of a
+/// transfer of the same size. The link loses packets, so that the packets depend on all state of both stacks.
+#[test]
+fn data_written_before_the_start_is_a_transfer_of_this_size() {
+    let lossy = "[link.l.down]\nchannel = { kind = \"iid\", loss = 0.02 }\n";
+    for stack in [NOQ, QUINN] {
+        let with = |transfer: &str| {
+            let mut engine = engine(stack, &format!("start = \"1 s\"\ntransfer = \"{transfer}\"\n{lossy}"));
+            engine.observe(Box::new(PacketLog::default()));
+            engine
+        };
+        let (mut fixed, mut driven) = (with("300 KB"), with("external"));
+        fixed.run_until(at(20.0));
+        assert_eq!(driven.write(WEB, 100_000), Ok(()));
+        driven.run_until(at(0.5));
+        assert_eq!((driven.write(WEB, 200_000), driven.close(WEB)), (Ok(()), Ok(())));
+        assert_eq!(driven.write(WEB, 1), Err(RequestRefused::Ended));
+        driven.run_until(at(20.0));
+        assert_eq!(driven.account(WEB), fixed.account(WEB), "{stack}");
+        assert!(driven.account(WEB).completed.is_some() && driven.is_done(), "{stack}");
+        assert_eq!(driven.application(WEB).and_then(Application::fed_size), Some(300_000));
+        let (driven, fixed) = (packets(driven), packets(fixed));
+        assert!(driven.len() > 200, "{stack}: {} packets", driven.len());
+        assert_eq!(driven, fixed, "{stack}");
+    }
+}
+
+/// Data on an open connection takes 50 ms and the transmission of four datagrams (5000 bytes of payload, at most 65 bytes
+/// of headers each), 5.3 ms at most. Without data, the source sends nothing after the handshake.
+#[test]
+fn written_data_takes_its_transmission_and_the_delay() {
+    let mut engine = engine("{ kind = \"noq\", pacing = false }", "transfer = \"external\"");
+    let delivered =
+        |engine: &Engine| engine.stack_flow(WEB).map(|flow| flow.delivered()[0]).unwrap_or_default();
+    for (begins, bytes) in [(1.0, 5000), (2.0, 10_000)] {
+        engine.run_until(at(begins - 0.5));
+        let before = engine.packets_sent();
+        engine.run_until(at(begins));
+        assert_eq!(engine.packets_sent(), before);
+        assert_eq!(engine.write(WEB, 5000), Ok(()));
+        engine.run_until(at(begins + 0.0545));
+        assert!(delivered(&engine) < bytes, "{}", delivered(&engine));
+        engine.run_until(at(begins + 0.0555));
+        assert_eq!(delivered(&engine), bytes);
+    }
+    assert_eq!((engine.account(WEB).completed, engine.close(WEB)), (None, Ok(())));
+    // The end of the stream takes 50 ms and the transmission of a datagram, 0.1 ms at most.
+    let closed = engine.now().as_secs();
+    engine.run_until(at(5.0));
+    let completed = engine.account(WEB).completed.expect("complete").as_secs() - closed;
+    assert!((0.050..0.0501).contains(&completed), "{completed}");
+    assert_eq!(engine.stack_flow(WEB).and_then(StackFlow::failure), None);
+}
+
+/// An ordinary run of a fed transfer opens the connection, and sends no data.
+#[test]
+fn an_ordinary_run_of_a_fed_transfer_sends_no_data() {
+    for stack in [NOQ, QUINN] {
+        let outcome = outcome(&flow("web", stack, "transfer = \"external\""));
+        let web = &outcome.flows[0];
+        assert_eq!((web.delivered_bytes, web.is_finite, &web.failure), (0, false, &None), "{stack}");
+        assert!(outcome.links[0].down.offered > 0 && outcome.links[0].up.offered > 0, "{stack}");
+    }
+}
+
+/// Returns the packets of a run with a [`PacketLog`].
+fn packets(mut engine: Engine) -> Vec<String> {
+    let observer: Box<dyn Any> = engine.take_observer().expect("an observer");
+    observer.downcast::<PacketLog>().expect("a log of packets").0
 }
 
 /// Observer that stores all packets as text.
