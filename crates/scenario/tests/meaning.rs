@@ -146,6 +146,20 @@ fn external_responses_differ_from_sizes_only_in_the_transfer() {
     assert_eq!(ends(&external), ends(&fixed));
 }
 
+/// Fed transfers differ from other transfers only in the data, also with several replicas.
+#[test]
+fn fed_transfers_differ_from_sizes_only_in_the_transfer() {
+    let flow = |transfer: &str| {
+        let text = "[link.a]\nfrom = 'x'\nto = 'y'\nrate = '1 Mbit/s'\n\
+                    [flow.b]\nfrom = 'x'\nto = 'y'\ncount = 2\nprofile = 'linux'\n";
+        read(&format!("{text}transfer = '{transfer}'\n"))
+    };
+    let (external, fixed) = (flow("external"), flow("50 KB"));
+    assert_eq!([tcp(&external, 0).0, tcp(&external, 1).0], [Transfer::Fed; 2]);
+    let ends = |scenario: &Scenario| format!("{:?} {:?}", tcp(scenario, 1).1, tcp(scenario, 1).2);
+    assert_eq!(ends(&external), ends(&fixed));
+}
+
 /// The links are x - a - y and x - b - c - y. A rule in `[route]` sends packets from x to y over b.
 #[test]
 fn routes_override_the_fewest_links_in_one_direction() {

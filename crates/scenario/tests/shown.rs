@@ -90,6 +90,14 @@ fn external_responses_read_back_as_they_are_shown() {
 }
 
 #[test]
+fn fed_transfers_read_back_as_they_are_shown() {
+    let mut draft = Draft::load("rate=1Mbit/s,rtt=20ms").expect("a path");
+    draft.set("flow.bulk.transfer", "external").expect("a word");
+    shown_and_read_back(&draft, "external");
+    assert!(draft.show().expect("valid").contains("transfer = \"external\""));
+}
+
+#[test]
 fn a_trace_is_found_again_from_what_is_shown() {
     let directory = tempfile::tempdir().expect("a directory");
     std::fs::write(directory.path().join("a.down"), "1\n5\n5\n10\n").expect("written");
