@@ -66,6 +66,8 @@ pub(super) struct Quic {
     is_readable: bool,
     is_writable: bool,
     is_at_end: bool,
+    /// Whether the application's data had ended before the stream was opened.
+    finishes_when_open: bool,
     /// Buffer of received datagrams; the library keeps parts of the buffer.
     arena: BytesMut,
     /// Datagrams that the endpoint sends outside of a connection.
@@ -124,6 +126,7 @@ impl Quic {
                 is_readable: false,
                 is_writable: true,
                 is_at_end: false,
+                finishes_when_open: false,
                 arena: BytesMut::new(),
                 responses: Vec::new(),
                 uses_ecn: settings.ecn,
@@ -141,6 +144,9 @@ impl Quic {
             match event {
                 Event::Connected if self.opens_stream => {
                     self.stream = connection.streams().open(self.direction);
+                    if let Some(id) = self.stream.filter(|_| self.finishes_when_open) {
+                        let _ = connection.send_stream(id).finish();
+                    }
                 }
                 Event::ConnectionLost { reason } => self.failure = Some(reason.to_string()),
                 Event::Stream(StreamEvent::Opened { .. }) => {
@@ -278,8 +284,11 @@ impl Stack for Quic {
     }
 
     fn finish(&mut self, _: Time) {
-        if let (Some((_, connection)), Some(id)) = (&mut self.connection, self.stream) {
-            let _ = connection.send_stream(id).finish();
+        match (&mut self.connection, self.stream) {
+            (Some((_, connection)), Some(id)) => {
+                let _ = connection.send_stream(id).finish();
+            }
+            _ => self.finishes_when_open = true,
         }
     }
 

@@ -204,6 +204,26 @@ fn written_data_takes_its_transmission_and_the_delay() {
     assert_eq!(engine.stack_flow(WEB).and_then(StackFlow::failure), None);
 }
 
+/// A close without data must end the connection, also before the flow begins. The end of the stream arrives after the
+/// handshake of 100 ms and the delay of 50 ms. The handshake's datagrams take 4 times 1.5 ms at most.
+#[test]
+fn a_close_without_data_ends_a_fed_transfer() {
+    for stack in [NOQ, QUINN] {
+        for (closed_at, earliest) in [(0.0, 0.15), (1.0, 1.05)] {
+            let mut engine = engine(stack, "transfer = \"external\"");
+            if closed_at > 0.0 {
+                engine.run_until(at(closed_at));
+            }
+            assert_eq!(engine.close(WEB), Ok(()), "{stack}");
+            engine.run_until(at(5.0));
+            let completed = engine.account(WEB).completed.expect("complete").as_secs();
+            assert!((earliest..earliest + 0.006).contains(&completed), "{stack}: {completed}");
+            assert_eq!(engine.application(WEB).and_then(Application::fed_size), Some(0));
+            assert_eq!(engine.stack_flow(WEB).and_then(StackFlow::failure), None, "{stack}");
+        }
+    }
+}
+
 /// An ordinary run of a fed transfer opens the connection, and sends no data.
 #[test]
 fn an_ordinary_run_of_a_fed_transfer_sends_no_data() {

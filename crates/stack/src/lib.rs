@@ -90,7 +90,8 @@ pub trait Stack: Send {
     /// Accepts data of the application, up to `bytes`. Returns the number of bytes accepted.
     fn write(&mut self, now: Time, bytes: u64) -> u64;
 
-    /// Ends the application's data. The application writes no data after this call.
+    /// Ends the application's data. The application writes no data after this call. Without data, the call may precede the
+    /// end of the handshake.
     fn finish(&mut self, now: Time);
 
     /// Reads all data that has arrived in order. Returns the number of bytes.
