@@ -259,6 +259,24 @@ fn each_step_delivers_what_was_written() {
     assert_eq!(session.now(), soon);
 }
 
+/// A middlebox that reads each segment must not change the equality with a transfer of the same size.
+#[test]
+fn snoop_treats_written_data_as_a_transfer_of_this_size() {
+    let with = |transfer: &str| {
+        let mut draft = Draft::load("hasegawa").unwrap_or_else(|problem| panic!("{problem}"));
+        for (key, value) in [("duration", "60 s"), ("middlebox", "snoop"), ("transfer", transfer)] {
+            draft.set(key, value).unwrap_or_else(|problem| panic!("{problem}"));
+        }
+        Arc::new(draft.check().unwrap_or_else(|problem| panic!("{problem}")))
+    };
+    let whole = run(&with("1 MB"), 1);
+    let mut session = Session::new(with("external"), 1, &[], Observation::default());
+    write(&mut session, 1_000_000);
+    close(&mut session);
+    assert_eq!(session.finish().0, whole);
+    assert!(whole.flows[0].account.lost.total() > 0 && whole.flows[0].account.completed.is_some());
+}
+
 /// A finite transfer is complete at its completion time. Two responses on demand are complete when both have arrived.
 /// A bulk flow is never complete.
 #[test]
