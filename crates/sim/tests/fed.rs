@@ -6,7 +6,7 @@ mod fingerprint;
 use fingerprint::Fingerprint;
 use lasthop_base::{Duration, Time};
 use lasthop_scenario::Draft;
-use lasthop_sim::{Act, Observation, Refused, Session, Until, run, run_observed};
+use lasthop_sim::{Act, Observation, Refused, Session, Stopped, Until, run, run_observed};
 use std::sync::Arc;
 
 type Scenario = Arc<lasthop_scenario::Scenario>;
@@ -45,7 +45,7 @@ fn close(session: &mut Session) {
 
 /// Runs until the destination has all data. Returns the time, s.
 fn complete(session: &mut Session) -> f64 {
-    assert!(session.run_until(Until::Complete { flow: 0 }, at(20.0)));
+    assert_eq!(session.run_until(Until::Complete { flow: 0 }, at(20.0)), Stopped::Met);
     session.now().as_secs()
 }
 
@@ -250,12 +250,16 @@ fn each_step_delivers_what_was_written() {
         complete(&mut session);
         assert_eq!(session.look(0).delivered_bytes, bytes);
         let now = session.now();
-        assert!(session.run_until(Until::Complete { flow: 0 }, at(20.0)), "nothing is outstanding");
+        assert_eq!(
+            session.run_until(Until::Complete { flow: 0 }, at(20.0)),
+            Stopped::Met,
+            "nothing is outstanding"
+        );
         assert_eq!(session.now(), now);
     }
     write(&mut session, 20_000);
     let soon = session.now() + Duration::from_millis(49);
-    assert!(!session.run_until(Until::Complete { flow: 0 }, soon), "the delay is 50 ms");
+    assert_ne!(session.run_until(Until::Complete { flow: 0 }, soon), Stopped::Met, "the delay is 50 ms");
     assert_eq!(session.now(), soon);
 }
 
@@ -293,6 +297,6 @@ fn other_flows_are_complete_too() {
     let time = complete(&mut web);
     assert!(is_near(time, 1.1051), "{time}");
     let mut bulk = session("");
-    assert!(!bulk.run_until(Until::Complete { flow: 0 }, at(3.0)));
+    assert_ne!(bulk.run_until(Until::Complete { flow: 0 }, at(3.0)), Stopped::Met);
     assert_eq!(bulk.now(), at(3.0));
 }

@@ -14,11 +14,12 @@ use std::fmt;
 pub enum Act {
     /// Sets cwnd or the pacing rate of a flow with an external congestion control.
     Steer(usize, Steer),
-    /// Adds bytes to the data of a flow's source.
+    /// Adds this many bytes to the data of a flow with `transfer = "external"`. Before the flow begins, the data is kept
+    /// until then.
     Write(usize, u64),
     /// Requests a response of this many bytes in a flow with `response = "external"`.
     Ask(usize, u64),
-    /// Ends the requests of a flow with `response = "external"`.
+    /// Ends the requests of a flow with `response = "external"`, or the data of a flow with `transfer = "external"`.
     Close(usize),
     /// Changes rate, delay or losses of a direction.
     Change(Hop, LinkChange),
@@ -62,6 +63,9 @@ impl Session {
         if let Some(why) = self.refusal(act) {
             return Err(why);
         }
+        if matches!(act, Act::Write(..) | Act::Ask(..) | Act::Close(_)) && self.has_ended() {
+            return Err(Refused("the run has ended"));
+        }
         let random = Stream::named(self.seed, &format!("session.queue.{}", self.log.len()));
         let engine = self.run.engine_mut();
         match act {
@@ -71,7 +75,7 @@ impl Session {
                 }
                 engine.steer(id(*flow), order);
             }
-            Act::Write(flow, bytes) => engine.write(id(*flow), *bytes),
+            Act::Write(flow, bytes) => engine.write(id(*flow), *bytes).map_err(refused)?,
             Act::Ask(flow, bytes) => engine.ask(id(*flow), *bytes).map_err(refused)?,
             Act::Close(flow) => engine.close(id(*flow)).map_err(refused)?,
             Act::Change(hop, change) => engine.change(pipe_of(hop.link, hop.is_down), change),

@@ -116,12 +116,15 @@ impl Session {
 
     /// Begins a step, which [`Session::go_on`] carries out.
     pub fn begin(&self, until: Until, limit: Time) -> Step {
-        Step::new(self.run.engine(), until, limit)
+        Step::new(self.run.engine(), &self.scenario, self.seed, until, limit)
     }
 
     /// Runs at most `most` events of a step, and the other events of the last event's instant. Returns `None` if the step
     /// has not ended.
     pub fn go_on(&mut self, step: &mut Step, most: usize) -> Option<Stopped> {
+        if step.is_met(self.run.engine()) {
+            return Some(Stopped::Met);
+        }
         let limit = step.limit;
         let progress = match step.test() {
             None => self.run.run_part(limit, most, None),

@@ -1,9 +1,11 @@
 //! Steps of a session: their ends, and conditions that end a step.
 
 use super::id;
+use crate::applications::size_of;
 use crate::run::Progress;
 use lasthop_base::Time;
 use lasthop_engine::Engine;
+use lasthop_scenario::{Flow, Scenario};
 
 /// End of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +29,12 @@ pub enum Until {
         /// Index of the flow.
         flow: usize,
     },
+    /// The destination has all data of a fed transfer that was written so far, all data of a finite transfer, or all
+    /// responses that were requested so far. Met at once if nothing is outstanding. Never met for other flows.
+    Complete {
+        /// Index of the flow.
+        flow: usize,
+    },
 }
 
 /// A step under way ([`crate::Session::begin`]).
@@ -37,9 +45,25 @@ pub struct Step {
 
 /// Condition that ends a step, with the counts that the condition compares.
 enum Condition {
-    Acks { flow: usize, last: [u64; 2], left: u64 },
-    Loss { flow: usize, before: u64 },
-    Response { flow: usize, before: usize },
+    Acks {
+        flow: usize,
+        last: [u64; 2],
+        left: u64,
+    },
+    Loss {
+        flow: usize,
+        before: u64,
+    },
+    Response {
+        flow: usize,
+        before: usize,
+    },
+    /// Bytes that must have arrived.
+    Delivered {
+        flow: usize,
+        bytes: u64,
+    },
+    Never,
 }
 
 /// Reason why a step, or a part of a step, has ended.
@@ -54,7 +78,7 @@ pub enum Stopped {
 }
 
 impl Step {
-    pub(super) fn new(engine: &Engine, until: Until, limit: Time) -> Step {
+    pub(super) fn new(engine: &Engine, scenario: &Scenario, seed: u64, until: Until, limit: Time) -> Step {
         let condition = match until {
             Until::Time(_) => None,
             Until::Acks { flow, count } => {
@@ -62,12 +86,18 @@ impl Step {
             }
             Until::Loss { flow } => Some(Condition::Loss { flow, before: marked_lost(engine, flow) }),
             Until::Response { flow } => Some(Condition::Response { flow, before: responses(engine, flow) }),
+            Until::Complete { flow } => Some(complete(engine, &scenario.flows[flow], seed, flow)),
         };
         let limit = match until {
             Until::Time(time) => time.min(limit),
             _ => limit,
         };
         Step { limit, condition }
+    }
+
+    /// Whether the condition is met before any event.
+    pub(super) fn is_met(&mut self, engine: &Engine) -> bool {
+        self.condition.as_mut().is_some_and(|condition| condition.is_met(engine))
     }
 
     /// Test after each event; `None` if only the time ends the step.
@@ -98,7 +128,29 @@ impl Condition {
             }
             Condition::Loss { flow, before } => marked_lost(engine, *flow) > *before,
             Condition::Response { flow, before } => responses(engine, *flow) > *before,
+            Condition::Delivered { flow, bytes } => delivered(engine, *flow) >= *bytes,
+            Condition::Never => false,
         }
+    }
+}
+
+/// Condition that all data of a flow has arrived.
+fn complete(engine: &Engine, described: &Flow, seed: u64, flow: usize) -> Condition {
+    let application = engine.application(id(flow));
+    let written = application.and_then(|it| it.fed_bytes()).or_else(|| size_of(described, seed));
+    match (written, application.and_then(|it| it.requests())) {
+        (Some(bytes), _) => Condition::Delivered { flow, bytes },
+        (None, Some(requests)) if requests.is_empty() => Condition::Delivered { flow, bytes: 0 },
+        (None, Some(requests)) => Condition::Response { flow, before: requests.len() - 1 },
+        (None, None) => Condition::Never,
+    }
+}
+
+/// Payload that has arrived in order at the destination, bytes.
+fn delivered(engine: &Engine, flow: usize) -> u64 {
+    match engine.endpoints(id(flow)) {
+        Some((_, destination)) => destination.delivered(),
+        None => engine.stack_flow(id(flow)).map_or(0, |stacks| stacks.delivered()[0]),
     }
 }
 
