@@ -141,6 +141,19 @@ def test_a_response_is_asked_for() -> None:
         session.ask(100)
 
 
+def test_a_transfer_is_fed() -> None:
+    session = lasthop.Session("rate=8Mbit/s,rtt=100ms,queue=200packets,duration=20s,transfer=external")
+    session.run_for(1)
+    session.write(5 * 1448)
+    assert session.run_until(complete=True)
+    # 5 packets of 1500 bytes take 7.5 ms at 8 Mbit/s, and the last one arrives 50 ms later.
+    assert session.time_s == pytest.approx(1.0575, abs=0.0001)
+    assert session.look(total=True).delivered_bytes == 5 * 1448
+    session.close()
+    # The FIN arrives 50 ms after the close, and completes the transfer.
+    assert session.finish().mean("completed_s").mean == pytest.approx(1.1076, abs=0.0002)
+
+
 def test_a_fork_goes_on_as_the_session_would() -> None:
     session = lasthop.Session(STEERED, changing="path.down")
     for step in range(60):
@@ -227,6 +240,8 @@ def test_reset_begins_anew() -> None:
         (lambda s: s.change("path.down", queue="coddle"), "no queue is called `coddle`"),
         (lambda s: s.change("path.down", queue={"kind": "codel", "goal": "1 ms"}), "goal"),
         (lambda s: s.ask(100), "no responses that are decided during the run"),
+        (lambda s: s.write(100), "its size is not external"),
+        (lambda s: s.close(), "neither its size nor its responses are external"),
     ],
 )
 def test_what_cannot_be_is_one_message(call: Callable[[lasthop.Session], object], message: str) -> None:

@@ -140,8 +140,9 @@ impl Session {
     /// condition, returns whether the run reached `time_s`; with a condition, returns whether the condition is met.
     ///
     /// Conditions, of which one may be given: `acks` further ACKs of data at the source of `flow`; the next `loss` that the source
-    /// detects; the end of the next `response`. `flow` is a name, by default the first flow.
-    #[pyo3(signature = (time_s=None, *, acks=None, loss=false, response=false, flow=None))]
+    /// detects; the end of the next `response`; `complete`: all data that was written or asked for so far has arrived. `flow` is a
+    /// name, by default the first flow.
+    #[pyo3(signature = (time_s=None, *, acks=None, loss=false, response=false, complete=false, flow=None))]
     fn run_until(
         &self,
         py: Python<'_>,
@@ -149,6 +150,7 @@ impl Session {
         acks: Option<i64>,
         loss: bool,
         response: bool,
+        complete: bool,
         flow: Option<&str>,
     ) -> PyResult<bool> {
         let flow = self.flow_index(py, flow)?;
@@ -156,19 +158,20 @@ impl Session {
             Some(seconds) => Time::ZERO + duration(py, "time_s", seconds)?,
             None => Time::ZERO + self.scenario.duration,
         };
-        let until = match (acks, loss, response) {
-            (None, false, false) => Until::Time(limit),
-            (Some(count @ 1..), false, false) => Until::Acks { flow, count: count.unsigned_abs() },
-            (Some(count), false, false) => {
+        if u8::from(acks.is_some()) + u8::from(loss) + u8::from(response) + u8::from(complete) > 1 {
+            let message = "more than one condition is given";
+            return Err(bad_input(py, message, "give one of acks, loss, response and complete"));
+        }
+        let until = match acks {
+            Some(count @ 1..) => Until::Acks { flow, count: count.unsigned_abs() },
+            Some(count) => {
                 let message = format!("acks = {count}: expected a whole number, at least 1");
                 return Err(bad_input(py, message, "for instance acks=1"));
             }
-            (None, true, false) => Until::Loss { flow },
-            (None, false, true) => Until::Response { flow },
-            _ => {
-                let message = "more than one condition is given";
-                return Err(bad_input(py, message, "give one of acks, loss and response"));
-            }
+            None if loss => Until::Loss { flow },
+            None if response => Until::Response { flow },
+            None if complete => Until::Complete { flow },
+            None => Until::Time(limit),
         };
         let stopped = self.step(py, |run| {
             if limit < run.now() {
@@ -297,7 +300,16 @@ impl Session {
         self.act(py, Act::Ask(flow, bytes), || self.flow_name(flow))
     }
 
-    /// Ends the requests of a flow with `response = "external"`. The connection closes after the last response.
+    /// Writes data of a flow with `transfer = "external"`: the source sends `data_bytes` more bytes.
+    #[pyo3(signature = (data_bytes, *, flow=None))]
+    fn write(&self, py: Python<'_>, data_bytes: i64, flow: Option<&str>) -> PyResult<()> {
+        let flow = self.flow_index(py, flow)?;
+        let bytes = whole(py, "data_bytes", data_bytes)?;
+        self.act(py, Act::Write(flow, bytes), || self.flow_name(flow))
+    }
+
+    /// Ends the requests of a flow with `response = "external"`, or the data of a flow with `transfer = "external"`. The
+    /// connection closes after the last response or the last byte.
     #[pyo3(signature = (*, flow=None))]
     fn close(&self, py: Python<'_>, flow: Option<&str>) -> PyResult<()> {
         let flow = self.flow_index(py, flow)?;
@@ -464,6 +476,10 @@ fn refused(py: Python<'_>, subject: &str, why: &'static str) -> PyErr {
         "it was not named as a link that changes" => "name the link when the session is made: changing=[…]",
         "the flow has no responses that are decided during the run" => {
             "set response = \"external\" for the flow"
+        }
+        "its size is not external" => "set transfer = \"external\" for the flow",
+        "neither its size nor its responses are external" => {
+            "set transfer = \"external\" or response = \"external\" for the flow"
         }
         _ => "",
     };
