@@ -5,8 +5,9 @@ Scenarios, runs and tables of the package `lasthop`.
 from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
+from typing_extensions import disjoint_base
 
-__all__ = ["__version__", "Ack", "Arrival", "Backlog", "Comparison", "Due", "Gap", "Loss", "LostSegment", "Packet", "PathEstimate", "QueueState", "Recovered", "Runs", "Scenario", "SenderCounts", "Start", "Sweep", "Table", "UplinkCounts", "compare", "mechanisms", "merge_stores", "read_store", "ready_paths", "run", "run_orders", "schema"]
+__all__ = ["__version__", "Ack", "Arrival", "Backlog", "Comparison", "Due", "FlowLook", "Gap", "LinkLook", "Loss", "LostSegment", "Packet", "PathEstimate", "QueueState", "Recovered", "Runs", "Scenario", "SenderCounts", "Session", "Start", "Sweep", "Table", "UplinkCounts", "compare", "mechanisms", "merge_stores", "read_store", "ready_paths", "run", "run_orders", "schema"]
 
 __version__: Final[str]
 
@@ -74,7 +75,7 @@ class Ack:
     @property
     def phase(self, /) -> str:
         """
-        "open", "recovery" (fast recovery, including the ACK that ends it) or "restart" (after a timeout).
+        Phase of the sender: "open", "recovery" (fast recovery, including its last ACK) or "restart" (after a timeout).
         """
     @property
     def rate_bps(self, /) -> float | None:
@@ -135,7 +136,7 @@ class Arrival:
     @property
     def unacknowledged_bytes(self, /) -> int:
         """
-        Bytes by which the cumulative ACK can advance since the last ACK sent.
+        Bytes received in order that the receiver has not acknowledged yet.
         """
     @property
     def urgent(self, /) -> bool:
@@ -168,7 +169,7 @@ class Backlog:
 @final
 class Comparison:
     """
-    Variants of a scenario, paired by repetition.
+    Results of several variants of a scenario, paired by repetition.
     """
     def classes(self, /) -> Table:
         """
@@ -232,6 +233,124 @@ class Due:
         """
 
 @final
+class FlowLook:
+    """
+    Counts of a flow over a span of time, and its state at the end of the span.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def acks_sent(self, /) -> int:
+        """
+        ACKs without data that the destination sent.
+        """
+    @property
+    def believed_lost_bytes(self, /) -> int:
+        """
+        Bytes that the source has marked lost. This count is the source's belief: reordered segments may be included.
+        """
+    @property
+    def cwnd_bytes(self, /) -> int:
+        """
+        Congestion window at the end of the span, bytes.
+        """
+    @property
+    def delivered_bytes(self, /) -> int:
+        """
+        Payload delivered in order to the destination, bytes.
+        """
+    @property
+    def goodput_bps(self, /) -> float:
+        """
+        Goodput over the span, bit/s; 0 for an empty span.
+        """
+    @property
+    def in_flight_bytes(self, /) -> int:
+        """
+        Bytes in flight at the end of the span, as the source estimates them.
+        """
+    @property
+    def lost_by_reason(self, /) -> dict[str, int]:
+        """
+        Packets of the source that were lost on the path, by reason ("queue_full", "channel"); reasons without losses are
+        absent.
+        """
+    @property
+    def lost_packets(self, /) -> int:
+        """
+        Packets of the source that were lost on the path.
+        """
+    @property
+    def marked_segments(self, /) -> int:
+        """
+        Segments that arrived at the destination with a congestion mark (CE).
+        """
+    @property
+    def mean_rtt_s(self, /) -> float | None:
+        """
+        Mean of these RTT samples, s; None without samples.
+        """
+    @property
+    def recoveries(self, /) -> int:
+        """
+        Fast recoveries that the source entered.
+        """
+    @property
+    def retransmitted_segments(self, /) -> int:
+        """
+        Segments with data that the source retransmitted.
+        """
+    @property
+    def rto_s(self, /) -> float:
+        """
+        Retransmission timeout at the end of the span, s.
+        """
+    @property
+    def rtt_samples(self, /) -> int:
+        """
+        Number of RTT samples of the source.
+        """
+    @property
+    def sent_segments(self, /) -> int:
+        """
+        Segments with data that the source sent, retransmissions included.
+        """
+    @property
+    def smallest_rtt_s(self, /) -> float | None:
+        """
+        Smallest RTT sample since the start of the connection, s; None without samples.
+        """
+    @property
+    def span_s(self, /) -> float:
+        """
+        Length of the span that the counts cover, s.
+        """
+    @property
+    def srtt_s(self, /) -> float | None:
+        """
+        Smoothed RTT at the end of the span (RFC 6298), s; None before the first sample.
+        """
+    @property
+    def ssthresh_bytes(self, /) -> int:
+        """
+        Slow start threshold at the end of the span, bytes.
+        """
+    @property
+    def time_s(self, /) -> float:
+        """
+        Virtual time, s.
+        """
+    @property
+    def timeouts(self, /) -> int:
+        """
+        Expiries of the source's retransmission timer.
+        """
+    @property
+    def unsent_bytes(self, /) -> int:
+        """
+        Data that the application has written and that the source has not sent, bytes.
+        """
+
+@final
 class Gap:
     """
     A new gap in the sequence space.
@@ -250,6 +369,58 @@ class Gap:
     def start(self, /) -> int:
         """
         First missing byte.
+        """
+
+@final
+class LinkLook:
+    """
+    Counts of a direction of a link over a span of time, and its state at the end of the span.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def carried_bps(self, /) -> float:
+        """
+        Carried bytes over the span, bit/s; 0 for an empty span.
+        """
+    @property
+    def carried_bytes(self, /) -> int:
+        """
+        Bytes that entered the direction and were not lost.
+        """
+    @property
+    def lost_by_reason(self, /) -> dict[str, int]:
+        """
+        Lost packets by reason ("queue_full", "channel"); reasons without losses are absent.
+        """
+    @property
+    def lost_packets(self, /) -> int:
+        """
+        Packets lost in the queue and on the channel.
+        """
+    @property
+    def offered_packets(self, /) -> int:
+        """
+        Packets that entered the direction, or that its queue dropped.
+        """
+    @property
+    def queue_bytes(self, /) -> int:
+        """
+        Bytes that wait in the queue at the end of the span.
+        """
+    @property
+    def queue_packets(self, /) -> int:
+        """
+        Packets that wait in the queue at the end of the span.
+        """
+    @property
+    def span_s(self, /) -> float:
+        """
+        Length of the span that the counts cover, s.
+        """
+    @property
+    def time_s(self, /) -> float:
+        """
+        Virtual time, s.
         """
 
 @final
@@ -500,9 +671,9 @@ class Scenario:
     """
     def __new__(cls, /, source: str, name: str | None = None, changes: SupportsGetItem[int, tuple[str, str]] = ..., strategies: SupportsGetItem[int, tuple[str, str, Any]] = ...) -> Scenario:
         """
-        `source` is a ready path's name, a file or a one-line scenario. If `name` is given, `source` is the text of a
-        document. `changes` are changes of single values. `strategies` are additional mechanisms: seam, name, and the
-        object that is copied for each use.
+        `source` is the name of a ready path, a file, or a one-line scenario. If `name` is given, `source` is the text
+        of a TOML document with this name. `changes` are pairs of a key and its new value. `strategies` are mechanisms
+        in Python: kind of mechanism (seam), name, and the object, which is copied for each use.
         """
     @property
     def duration_s(self, /) -> float:
@@ -522,7 +693,7 @@ class Scenario:
     @property
     def is_deterministic(self, /) -> bool:
         """
-        Whether nothing is random, so that one run is enough.
+        Whether the scenario has no randomness, so that one run is enough.
         """
     @property
     def links(self, /) -> list[str]:
@@ -556,7 +727,7 @@ class Scenario:
 @final
 class SenderCounts:
     """
-    Counters of the sender since the start, as an option could carry them to the receiver (miyoshi §2.3).
+    Counters of the sender since the start of the connection. A TCP option could carry the counters (miyoshi §2.3).
     """
     @property
     def detected_by_duplicates(self, /) -> int:
@@ -572,6 +743,107 @@ class SenderCounts:
     def sent(self, /) -> int:
         """
         Data segments sent, retransmissions included.
+        """
+
+@disjoint_base
+class Session:
+    """
+    A run in steps.
+    """
+    def __new__(cls, /, scenario: Scenario, seed: SupportsIndex | None, changing: SupportsGetItem[int, str], records: tuple[bool, bool, bool]) -> Session:
+        """
+        `changing`: names of the links or link directions that may change. `records`: whether to record samples, events and
+        link delays.
+        """
+    def ask(self, /, response_bytes: SupportsIndex, *, flow: str | None = None) -> None:
+        """
+        Requests a response of `response_bytes` bytes in a flow with `response = "external"`.
+        """
+    def change_link(self, /, link: str, rate: str | None = None, delay: str | None = None, loss: str | None = None, queue: str | None = None) -> None:
+        """
+        Changes a link or a link direction now, which must have been named in `changing`. Values have the syntax of scenarios.
+        """
+    def close(self, /, *, flow: str | None = None) -> None:
+        """
+        Ends the requests of a flow with `response = "external"`, or the data of a flow with `transfer = "external"`. The
+        connection closes after the last response or the last byte.
+        """
+    @property
+    def duration_s(self, /) -> float:
+        """
+        Duration of the run, virtual time, s.
+        """
+    def end(self, /, early: bool = False) -> Runs:
+        """
+        Ends the run at its end, or now if `early`, and returns its results. The session accepts no further calls.
+        """
+    def follow(self, /, other: Session) -> None:
+        """
+        Brings this session, which is at time zero, into the state of another session with the same scenario.
+        """
+    @property
+    def has_ended(self, /) -> bool:
+        """
+        Whether the run has reached its end.
+        """
+    def look(self, /, flow: str | None = None, *, total: bool = False) -> FlowLook:
+        """
+        Returns the counts of a flow since the last call, and its state now. With `total`, returns the counts since the start,
+        and the next call without `total` ignores this call. `flow` is a name, by default the first flow.
+        """
+    def look_at_link(self, /, link: str, *, total: bool = False) -> LinkLook:
+        """
+        Returns the counts of a link direction ("wireless.down") since the last call, and its state now. `total` as in `look`.
+        The queue is exact on directions that may change, and with `samples` on all directions.
+        """
+    @property
+    def packets_sent(self, /) -> int:
+        """
+        Number of packets that all hosts have sent so far, ACKs included.
+        """
+    def reset(self, /, seed: SupportsIndex) -> None:
+        """
+        Starts again at time zero, with the same scenario and another seed. Records and acts are discarded.
+        """
+    def responses(self, /, *, flow: str | None = None) -> list[tuple[float, int, float | None]]:
+        """
+        Requests of a flow so far: time of the request, s; size of the response, bytes; time from the request to the
+        response's last byte, s, or None if the response is incomplete.
+        """
+    def run_for(self, /, seconds: SupportsFloat | SupportsIndex) -> bool:
+        """
+        Runs for this virtual time, s, or to the end of the run. Returns whether the run goes on.
+        """
+    def run_until(self, /, time_s: SupportsFloat | SupportsIndex | None = None, *, acks: SupportsIndex | None = None, loss: bool = False, response: bool = False, complete: bool = False, flow: str | None = None) -> bool:
+        """
+        Runs until a condition is met, or until the virtual time `time_s`, by default the end of the run. Without a
+        condition, returns whether the run reached `time_s`; with a condition, returns whether the condition is met.
+
+        Conditions, of which one may be given: `acks` further ACKs of data at the source of `flow`; the next `loss` that the source
+        detects; the end of the next `response`; `complete`: all data that was written or asked for so far has arrived. `flow` is a
+        name, by default the first flow.
+        """
+    @property
+    def seed(self, /) -> int:
+        """
+        Seed of the run.
+        """
+    def steer(self, /, *, cwnd_bytes: SupportsFloat | SupportsIndex | None = None, pacing_bps: SupportsFloat | SupportsIndex | None = None, pacing_factor: SupportsFloat | SupportsIndex | None = None, flow: str | None = None) -> None:
+        """
+        Sets the congestion window or the pacing rate of a flow with `congestion = "external"`, now. The values hold until the
+        next call. Before the connection is open, the values are kept until then.
+
+        `cwnd_bytes` has at least one segment in effect. `pacing_bps` is the rate of the payload, bit/s; `math.inf` turns
+        pacing off. `pacing_factor` multiplies the current pacing rate. `flow` is a name, by default the first flow.
+        """
+    @property
+    def time_s(self, /) -> float:
+        """
+        Virtual time, s.
+        """
+    def write(self, /, data_bytes: SupportsIndex, *, flow: str | None = None) -> None:
+        """
+        Writes data of a flow with `transfer = "external"`: the source sends `data_bytes` more bytes.
         """
 
 @final
@@ -607,8 +879,9 @@ class Sweep:
     """
     def __new__(cls, /, scenario: Scenario, keys: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], store: str | PathLike[str], runs: SupportsIndex | None = None, until: SupportsFloat | SupportsIndex | None = None, metrics: SupportsGetItem[int, str] = ..., seed: SupportsIndex | None = None, shard: tuple[SupportsIndex, SupportsIndex] = ...) -> Sweep:
         """
-        Begins or continues a sweep in this store: every combination of the values of `keys`, each run `runs` times, or
-        until the means of `metrics` have the precision `until`.
+        Begins or continues a sweep in this store: every combination of the values of `keys`, each with `runs` runs. If
+        `until` is given, a combination has as many runs as the means of `metrics` need for the relative precision
+        `until`, and at most `runs`.
         """
     def abandon(self, /, digest: str, seed: SupportsIndex, why: str) -> None:
         """
@@ -637,7 +910,8 @@ class Sweep:
         """
     def orders(self, /, most: SupportsIndex) -> list[tuple[str, str, int]]:
         """
-        Up to `most` runs for `run_orders`: digest, scenario and seed of each. Empty if no run is available now.
+        Returns up to `most` runs for `run_orders`: digest, scenario and seed of each run. Returns an empty list if no
+        run is available now.
         """
     def progress(self, /) -> tuple[int, int, int]:
         """
@@ -645,11 +919,11 @@ class Sweep:
         """
     def store_results(self, /, packed: bytes) -> float:
         """
-        Stores the results that `run_orders` has returned. Returns the sum of the runs' durations, s.
+        Stores results of `run_orders`. Returns the sum of the durations of the runs, s.
         """
     def work(self, /, jobs: SupportsIndex | None = None, on_progress: Any | None = None) -> None:
         """
-        Performs all runs on threads of this machine; calls `on_progress` periodically. Ctrl-C interrupts.
+        Performs all runs on threads of this machine, and calls `on_progress` periodically. Ctrl-C interrupts the runs.
         """
 
 @final
@@ -707,7 +981,7 @@ class UplinkCounts:
 
 def compare(scenario: Scenario, vary: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], runs: SupportsIndex | None = None, seed: SupportsIndex | None = None, jobs: SupportsIndex | None = None, metrics: SupportsGetItem[int, str] = ..., against: SupportsGetItem[int, tuple[str, str]] = ...) -> Comparison:
     """
-    Runs every combination of the values in paired runs: with the same seed, all combinations have the same losses.
+    Runs every combination of the values. With the same seed, all combinations have the same losses (paired runs).
     """
 
 def mechanisms() -> list[tuple[str, str, str, str]]:
@@ -717,7 +991,7 @@ def mechanisms() -> list[tuple[str, str, str, str]]:
 
 def merge_stores(store: str | PathLike[str], others: SupportsGetItem[int, str | PathLike[str]]) -> list[tuple[int, int]]:
     """
-    Adds the runs of other stores. Returns for each store the number of new runs and the number of runs known before.
+    Adds the runs of other stores. Returns two numbers for each store: new runs, and runs that were known before.
     """
 
 def read_store(store: str | PathLike[str], sweep: SupportsIndex | None = None) -> Table:
@@ -737,8 +1011,8 @@ def run(scenario: Scenario, runs: SupportsIndex | None = None, seed: SupportsInd
 
 def run_orders(orders: SupportsGetItem[int, tuple[str, str, SupportsIndex]], strategies: SupportsGetItem[int, tuple[str, str, Any]] = ...) -> bytes:
     """
-    Performs runs for a sweep in another process. Returns the bytes for `Sweep.store_results`. `strategies` are
-    additional mechanisms: seam, name, and the object that is copied for each use.
+    Performs runs for a sweep of another process. Returns the bytes for `Sweep.store_results`. `strategies` are
+    mechanisms in Python: kind of mechanism (seam), name, and the object, which is copied for each use.
     """
 
 def schema() -> str:

@@ -366,7 +366,8 @@ class Flow(_FlowWords, total=False):
     profile: Literal["plain", "rfc", "linux"] | str | Replicas
     """defaults of sender and receiver; one-line scenarios and most ready paths use linux; "plain" by default"""
     transfer: str | Replicas
-    """"bulk": as much as possible until the run ends; or an amount; "bulk" by default"""
+    """"bulk": as much as possible until the run ends; "external": the program that steps the run decides
+    times and amounts of data, and the end of the data; or an amount; "bulk" by default"""
     arrivals: str
     """file of transfers, next to the scenario's file. Each line has a start in seconds and a size in bytes.
     Or "poisson 80 ms": transfers of mean size `transfer` at random times, drawn anew in each run, within

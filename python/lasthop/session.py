@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Self
+from typing import Self, cast
 
 from lasthop import _lasthop, _toml
 from lasthop._error import Error
@@ -58,7 +58,7 @@ class Session(_lasthop.Session):
     def _build(
         cls, scenario: Scenario, arguments: tuple[int | None, list[str], tuple[bool, bool, bool]]
     ) -> Self:
-        self = super().__new__(cls, scenario._made, *arguments)
+        self = cast(Self, super().__new__(cls, scenario._made, *arguments))
         self.scenario = scenario
         self._arguments = arguments
         return self
