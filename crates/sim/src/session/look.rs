@@ -18,6 +18,8 @@ pub struct FlowLook {
     pub span_s: f64,
     /// Payload delivered in order to the destination since the last look, bytes.
     pub delivered_bytes: u64,
+    /// Payload newly acknowledged at the source since the last look, by SACK or cumulatively, bytes.
+    pub acknowledged_bytes: u64,
     /// Counters of the source since the last look.
     pub source: Counters,
     /// Counters of the destination since the last look.
@@ -67,6 +69,7 @@ pub struct LinkLook {
 pub(super) struct FlowTotals {
     time: Time,
     delivered: u64,
+    acknowledged: u64,
     source: Counters,
     destination: Counters,
     marked_lost: u64,
@@ -109,6 +112,7 @@ impl Session {
         let totals = FlowTotals {
             time,
             delivered: destination.delivered(),
+            acknowledged: sender.scoreboard().una() + sender.scoreboard().sacked(),
             source: source.counters(),
             destination: destination.counters(),
             marked_lost: sender.scoreboard().lost_total(),
@@ -122,6 +126,8 @@ impl Session {
             time_s: time.as_secs(),
             span_s: time.since(before.time).as_secs(),
             delivered_bytes: totals.delivered - before.delivered,
+            // A receiver may discard SACKed data, which lowers the sum (RFC 2018 §8).
+            acknowledged_bytes: totals.acknowledged.saturating_sub(before.acknowledged),
             source: totals.source.since(&before.source),
             destination: totals.destination.since(&before.destination),
             marked_lost_bytes: totals.marked_lost - before.marked_lost,

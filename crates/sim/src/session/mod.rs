@@ -88,6 +88,11 @@ impl Session {
         self.now() >= self.end()
     }
 
+    /// Whether a flow accepts [`Act::Steer`]: its congestion control is external.
+    pub fn takes_orders(&self, flow: usize) -> bool {
+        self.takes_orders[flow]
+    }
+
     /// All requests of a flow so far; empty for a flow without requests and responses.
     pub fn requests(&self, flow: usize) -> &[Exchange] {
         self.run.engine().application(id(flow)).and_then(|it| it.requests()).unwrap_or_default()
