@@ -4,6 +4,7 @@
 //! * [`mod@run`]: runs one repetition ([`run::run`], [`run::run_probed`], [`run::run_observed`]), also in steps
 //!   ([`run::SteppedRun`]).
 //! * [`outcome`]: results of a run; [`flow_metrics`]: metrics of flows.
+//! * [`environment`]: environments for learned congestion control, on sessions.
 //! * [`link_metrics`]: metrics of link directions; [`rlc_metrics`]: metrics of RLC links.
 //! * [`stuck`]: the error of a run whose time does not advance.
 //! * [`probe`]: time series of cwnd, SRTT, queues and more.
@@ -16,6 +17,7 @@ mod applications;
 pub mod assemble;
 mod cells;
 mod connections;
+pub mod environment;
 pub mod flow_metrics;
 mod idle_path;
 pub mod link_metrics;
