@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 from typing_extensions import disjoint_base
 
-__all__ = ["__version__", "Ack", "Arrival", "Backlog", "Comparison", "Due", "FlowLook", "Gap", "LinkLook", "Loss", "LostSegment", "Packet", "PathEstimate", "QueueState", "Recovered", "Runs", "Scenario", "SenderCounts", "Session", "Start", "Sweep", "Table", "UplinkCounts", "compare", "mechanisms", "merge_stores", "read_store", "ready_paths", "run", "run_orders", "schema"]
+__all__ = ["__version__", "Ack", "Arrival", "Backlog", "Comparison", "Due", "Environment", "Environments", "FlowLook", "Gap", "GymPath", "GymSettings", "LinkLook", "Loss", "LostSegment", "Packet", "PathEstimate", "QueueState", "Recovered", "Runs", "Scenario", "SenderCounts", "Session", "Start", "Sweep", "Table", "UplinkCounts", "compare", "mechanisms", "merge_stores", "read_store", "ready_paths", "run", "run_orders", "schema"]
 
 __version__: Final[str]
 
@@ -233,11 +233,99 @@ class Due:
         """
 
 @final
+class Environment:
+    """
+    An environment: episodes of steps.
+    """
+    def __new__(cls, /, settings: GymSettings, paths: SupportsGetItem[int, GymPath], seed: SupportsIndex) -> Environment:
+        """
+        Each episode draws one of the paths, which all have the same number of agents.
+        """
+    def info(self, /, agent: SupportsIndex) -> Any:
+        """
+        Measurements of an agent in the last step.
+        """
+    @property
+    def packets_sent(self, /) -> int:
+        """
+        Number of packets that all hosts have sent in this episode.
+        """
+    @property
+    def rate_bounds(self, /) -> tuple[float, float]:
+        """
+        Lowest and highest pacing rate, bit/s.
+        """
+    def reset(self, /, seed: SupportsIndex | None, path: GymPath | None, out: Any) -> int:
+        """
+        Begins an episode, on `path` or on one of the environment's paths, and writes the observations of all agents to `out`.
+        With `seed`, `seed` determines this episode and all further episodes. Returns the seed of the run.
+        """
+    def step(self, /, action: SupportsFloat | SupportsIndex, out: Any) -> tuple[float, bool, Any]:
+        """
+        Carries out a step of one agent, and writes its observation to `out`. Returns the reward, whether the episode has
+        ended, and the measurements of the step.
+        """
+    def step_all(self, /, actions: SupportsGetItem[int, SupportsFloat | SupportsIndex], out: Any) -> tuple[list[float], bool]:
+        """
+        Carries out a step with an action of each agent, and writes the observations of all agents to `out`, one after the
+        other. Returns the rewards, and whether the episode has ended.
+        """
+
+@final
+class Environments:
+    """
+    Several environments with one agent each.
+    """
+    def __new__(cls, /, settings: GymSettings, paths: SupportsGetItem[int, GymPath], count: SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None, autoreset: str) -> Environments:
+        """
+        Environment number `i` has the seed `seed + i`. `threads`: number of threads, by default one for each core.
+        `autoreset`: value of Gymnasium's AutoresetMode.
+        """
+    def episode_seeds(self, /) -> list[int]:
+        """
+        Seed of the run of each environment's episode.
+        """
+    def finals(self, /) -> list[tuple[int, list[float], list[float]]]:
+        """
+        Ends of those episodes that the last step has ended, if the same step has begun the next episode: number of the
+        environment, observation, measurements.
+        """
+    @staticmethod
+    def names() -> list[str]:
+        """
+        Names of the measurements.
+        """
+    @property
+    def rate_bounds(self, /) -> tuple[float, float]:
+        """
+        Lowest and highest pacing rate, bit/s.
+        """
+    def reset(self, /, seeds: SupportsGetItem[int, SupportsIndex] | None, mask: SupportsGetItem[int, bool] | None, path: GymPath | None, observations: Any, rewards: Any, ends: Any, numbers: Any) -> None:
+        """
+        Begins an episode in each environment whose `mask` is not 0. With `seeds`, each of these environments gets its seed.
+        """
+    def step(self, /, actions: Any, observations: Any, rewards: Any, ends: Any, numbers: Any) -> None:
+        """
+        Carries out one step in each environment, and writes observations, rewards, ends of episodes and measurements to
+        arrays. An environment whose episode has ended ignores its action and begins an episode.
+        """
+    @property
+    def threads(self, /) -> int:
+        """
+        Number of threads that step the environments.
+        """
+
+@final
 class FlowLook:
     """
     Counts of a flow over a span of time, and its state at the end of the span.
     """
     def __repr__(self, /) -> str: ...
+    @property
+    def acknowledged_bytes(self, /) -> int:
+        """
+        Payload newly acknowledged at the source, by SACK or cumulatively, bytes.
+        """
     @property
     def acks_sent(self, /) -> int:
         """
@@ -369,6 +457,47 @@ class Gap:
     def start(self, /) -> int:
         """
         First missing byte.
+        """
+
+@final
+class GymPath:
+    """
+    Path of an environment.
+    """
+    def __new__(cls, /, scenario: Scenario, agents: SupportsIndex, beside: SupportsGetItem[int, Scenario], limit_s: SupportsFloat | SupportsIndex, *, rate: tuple[str, str, bool] | None = None, rtt: tuple[str, str, bool] | None = None, queue: tuple[str, str, bool] | None = None, loss: tuple[str, str, bool] | None = None) -> GymPath:
+        """
+        `agents`: number of flows with actions. `beside`: scenarios equal to `scenario` but for the first agent's congestion
+        control; this flow of each scenario is added. `limit_s`: length of an episode, s. `rate`, `rtt`, `queue` and `loss`:
+        ranges from which each episode draws.
+        """
+    @staticmethod
+    def external_flows(scenario: Scenario) -> list[str]:
+        """
+        Names of the flows with `congestion = "external"`.
+        """
+
+@final
+class GymSettings:
+    """
+    Settings of an environment.
+    """
+    def __new__(cls, /, *, observation: str, history: SupportsIndex | None, alpha: SupportsFloat | SupportsIndex, factors: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None, step: str, weights: tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex], rate_bounds: tuple[str, str] | None, first_rate: tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex], window: SupportsFloat | SupportsIndex) -> GymSettings:
+        """
+        `observation`: "aurora" or "full". `history`: number of steps in an observation. `alpha`: largest change of a
+        continuous action. `factors`: factors of discrete actions, instead of continuous actions. `step`: "rtt", "srtt" or a
+        number of seconds. `weights`: goodput, delay, loss. `rate_bounds`: lowest and highest pacing rate, bit/s, or None.
+        `first_rate`: range of the first pacing rate, shares of the path's rate. `window`: cwnd as a multiple of pacing rate
+        times SRTT.
+        """
+    @property
+    def features(self, /) -> list[tuple[str, float, float]]:
+        """
+        Features of a step: name, smallest and largest value.
+        """
+    @property
+    def history(self, /) -> int:
+        """
+        Number of steps in an observation.
         """
 
 @final
@@ -759,14 +888,14 @@ class Session:
         """
         Requests a response of `response_bytes` bytes in a flow with `response = "external"`.
         """
-    def change_link(self, /, link: str, rate: str | None = None, delay: str | None = None, loss: str | None = None, queue: str | None = None) -> None:
+    def change_link(self, /, link: str, rate: str | None = None, delay: str | None = None, loss: str | None = None, queue: SupportsGetItem[int, tuple[str, str]] = ...) -> None:
         """
-        Changes a link or a link direction now, which must have been named in `changing`. Values have the syntax of scenarios.
+        Changes a link or a link direction now, which must have been named in `changing`. Values have the syntax of scenarios;
+        `queue` is a pair of a key such as `kind` and its value for each value of the queue.
         """
     def close(self, /, *, flow: str | None = None) -> None:
         """
-        Ends the requests of a flow with `response = "external"`, or the data of a flow with `transfer = "external"`. The
-        connection closes after the last response or the last byte.
+        Ends the requests of a flow with `response = "external"`. The connection closes after the last response.
         """
     @property
     def duration_s(self, /) -> float:
@@ -814,14 +943,13 @@ class Session:
         """
         Runs for this virtual time, s, or to the end of the run. Returns whether the run goes on.
         """
-    def run_until(self, /, time_s: SupportsFloat | SupportsIndex | None = None, *, acks: SupportsIndex | None = None, loss: bool = False, response: bool = False, complete: bool = False, flow: str | None = None) -> bool:
+    def run_until(self, /, time_s: SupportsFloat | SupportsIndex | None = None, *, acks: SupportsIndex | None = None, loss: bool = False, response: bool = False, flow: str | None = None) -> bool:
         """
         Runs until a condition is met, or until the virtual time `time_s`, by default the end of the run. Without a
         condition, returns whether the run reached `time_s`; with a condition, returns whether the condition is met.
 
-        Conditions, of which one may be given: `acks` further ACKs of data at the source of `flow`; the next `loss` that the source
-        detects; the end of the next `response`; `complete`: all data that was written or asked for so far has arrived. `flow` is a
-        name, by default the first flow.
+        Conditions, of which one may be given: `acks` further ACKs at the source of `flow`; the next `loss` that the source
+        detects; the end of the next `response`. `flow` is a name, by default the first flow.
         """
     @property
     def seed(self, /) -> int:
@@ -840,10 +968,6 @@ class Session:
     def time_s(self, /) -> float:
         """
         Virtual time, s.
-        """
-    def write(self, /, data_bytes: SupportsIndex, *, flow: str | None = None) -> None:
-        """
-        Writes data of a flow with `transfer = "external"`: the source sends `data_bytes` more bytes.
         """
 
 @final

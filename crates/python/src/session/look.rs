@@ -33,6 +33,12 @@ impl FlowLook {
         self.0.delivered_bytes
     }
 
+    /// Payload newly acknowledged at the source, by SACK or cumulatively, bytes.
+    #[getter]
+    fn acknowledged_bytes(&self) -> u64 {
+        self.0.acknowledged_bytes
+    }
+
     /// Goodput over the span, bit/s; 0 for an empty span.
     #[getter]
     fn goodput_bps(&self) -> f64 {
