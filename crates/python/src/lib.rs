@@ -3,6 +3,7 @@
 
 mod error;
 mod events;
+mod gym;
 mod results;
 mod scenario;
 mod session;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 /// Scenarios, runs and tables of the package `lasthop`.
 #[pymodule]
 mod _lasthop {
+    #[pymodule_export]
+    use super::gym::{Environment, Environments, GymPath, GymSettings};
     #[pymodule_export]
     use super::results::{Comparison, Runs};
     #[pymodule_export]

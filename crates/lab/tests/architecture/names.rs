@@ -16,6 +16,8 @@ const OTHER_WORDS: &[(&str, &str, &str)] = &[
     ("net/src/channel/two_state.rs", "packets", "a value of its parameter `clock`"),
     ("net/src/harq/direction.rs", "none", "a value of HARQ's parameter `order`"),
     ("python/src/events.rs", "sack", "a column"),
+    ("python/src/gym/settings.rs", "packets", "a unit"),
+    ("python/src/gym/settings.rs", "rtt", "a length of a step"),
     ("scenario/src/check.rs", "none", "a value of the key `headers`"),
     ("scenario/src/inline/line_keys.rs", "rtt", "a key of a line"),
     ("tcp/src/receiver/ack_splitting/split.rs", "always", "a value of its parameter `when`"),
