@@ -229,6 +229,28 @@ def test_episodes_draw_from_ranges_and_paths() -> None:
     assert {several.reset()[1]["capacity_bps"] for _ in range(40)} == {1e6, 2e6}
 
 
+def test_a_recorded_rate_is_a_path_whose_rate_cannot_be_drawn(tmp_path: Path) -> None:
+    """One opportunity of 1504 bytes in each ms: 12.032 Mbit/s."""
+    (tmp_path / "rate").write_text("".join(f"{millisecond}\n" for millisecond in range(1, 1001)))
+    line = f"trace={tmp_path / 'rate'},up=1Mbit/s,rtt=40ms,queue=100packets,congestion=external"
+    env = make(path=line, ranges={"loss": (0.5, 0.5)})
+    assert env.reset(seed=1)[1]["capacity_bps"] == 12_032_000
+    assert sum(env.step([0.0])[4]["lost_bytes"] for _ in range(20)) > 0
+    with pytest.raises(lasthop.Error, match="planned or recorded"):
+        make(path=line, ranges={"rate": (1e6, 2e6)})
+
+
+def test_wrappers_of_gymnasium_count_episodes_of_the_vectorised_form() -> None:
+    """Episodes of 1 s are 16 steps of 61 ms. In 50 steps, three episodes end, with a reset between them."""
+    vector = gymnasium.wrappers.vector.RecordEpisodeStatistics(make_vec(2, time_limit_s=1.0))
+    vector.reset(seed=1)
+    lengths: list[int] = []
+    for _ in range(50):
+        infos = vector.step(np.zeros((2, 1), np.float32))[4]
+        lengths += infos["episode"]["l"][infos["_episode"]].tolist() if "episode" in infos else []
+    assert lengths == [16] * 6
+
+
 def test_reset_takes_a_path_for_one_episode() -> None:
     env = make(ranges=RANGES)
     _, info = env.reset(seed=1, options={"path": "rate=3Mbit/s,rtt=40ms,congestion=external"})
@@ -270,6 +292,7 @@ BAD: list[tuple[Callable[[], object], str, str]] = [
     (lambda: make(path=[]), "the list of paths is empty", "lte"),
     (lambda: make(step="fast"), "step = fast", "50 ms"),
     (lambda: make(step=0), "step = 0", "50 ms"),
+    (lambda: make(step="1 min"), "step = 1 min", "50 ms"),
     (lambda: make(history=0), "history = 0", "history=10"),
     (lambda: make(alpha=-1), "alpha = -1", "0.2"),
     (lambda: make(actions=[1.0, -2.0]), "expected factors of the rate", "1.25"),
@@ -286,12 +309,25 @@ BAD: list[tuple[Callable[[], object], str, str]] = [
     (lambda: ready().step(float("nan")), "the action is NaN", "diverged"),
     (lambda: ready().step("up"), "the action is 'up'", "sample"),
     (lambda: ready(actions="discrete").step(9), "expected a whole number from 0 to 4", "index"),
+    (lambda: parallel().step({"agent_0": [0.0]}), "there is no action of agent_1", "env.agents"),
+    (lambda: parallel(3), 'congestion = "external": 2, fewer than agents', "copied"),
     (lambda: lasthop.gym.CongestionControlEnv().step(0), "no episode has begun", "call reset"),
 ]
 
 
 def ready(**options: Any) -> gymnasium.Env[Any, Any]:
     env = make(**options).unwrapped
+    env.reset(seed=1)
+    return env
+
+
+def parallel(agents: int = 2) -> Any:
+    """Environment on a path with two flows whose congestion control is external."""
+    flow = {"from": "server", "to": "client", "sender": {"congestion": "external"}}
+    link = {"from": "server", "to": "client", "rate": "10 Mbit/s", "one_way_delay": "20 ms"}
+    env = lasthop.gym.parallel_env(
+        agents=agents, path={"link": {"path": link}, "flow": {"one": flow, "two": flow}}
+    )
     env.reset(seed=1)
     return env
 

@@ -55,7 +55,8 @@ class Options(TypedDict, total=False):
     time_limit_s: float
     """Length of an episode, virtual time, s; at its end, `truncated` is true. Default: 30."""
     step: Literal["rtt", "srtt"] | str | float
-    """Length of a step: "rtt" (RTT of the idle path, the default), "srtt" (smoothed RTT), or a time."""
+    """Length of a step: "rtt" (RTT of the idle path, the default), "srtt" (smoothed RTT), or a time of at
+    most 10 s."""
     actions: Literal["continuous", "discrete"] | Sequence[float]
     """"continuous" (default): a number `a` from -1 to 1; the rate is multiplied by `1 + alpha a`, or divided by
     `1 - alpha a` if `a` is negative. "discrete": index of one of the factors 0.8, 0.95, 1, 1.05 and 1.25. A sequence:

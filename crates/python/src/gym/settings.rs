@@ -11,8 +11,10 @@ use lasthop_sim::environment::{
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Longest step and longest episode, s of virtual time.
+/// Longest episode, s of virtual time.
 const LONGEST: f64 = 1e6;
+/// Longest step, s of virtual time. Signals such as Ctrl-C wait for the end of a step.
+const LONGEST_STEP: f64 = 10.0;
 /// Largest number of values in an observation.
 const MOST_VALUES: usize = 100_000;
 /// Largest number of agents.
@@ -216,9 +218,13 @@ fn step_length(py: Python<'_>, text: &str) -> PyResult<StepLength> {
         "rtt" => Ok(StepLength::BaseRtt),
         "srtt" => Ok(StepLength::SmoothedRtt),
         text => match time_of(py, text) {
-            Ok(length) if length > 0.0 => Ok(StepLength::Fixed(seconds(py, "step", length)?)),
+            Ok(length) if length > 0.0 && length <= LONGEST_STEP => {
+                Ok(StepLength::Fixed(Duration::from_secs_f64(length)))
+            }
             _ => {
-                let message = format!("step = {text}: expected \"rtt\", \"srtt\" or a time above 0");
+                let message = format!(
+                    "step = {text}: expected \"rtt\", \"srtt\", or a time above 0 of at most {LONGEST_STEP} s"
+                );
                 Err(bad_input(py, message, "for instance step=\"50 ms\", or step=0.05 for 0.05 s"))
             }
         },

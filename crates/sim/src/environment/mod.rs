@@ -9,7 +9,8 @@
 //!
 //! # Not modelled
 //! A real sender knows neither the bottleneck's rate nor the RTT of the idle path. The reward, the first rate and, by
-//! default, the length of a step use these values. The observation does not use these values.
+//! default, the length of a step use these values. Of the features, only the length of a step shows the base RTT, and only
+//! with [`StepLength::BaseRtt`].
 
 mod action;
 mod features;
