@@ -10,7 +10,8 @@
 A scenario is the name of a ready path (a scenario that Lasthop includes, see `ready_paths()`), a TOML file, a one-line
 scenario (`"rate=10Mbit/s,rtt=20ms,loss=1%"`), or a dict with the same keys as a TOML file. Invalid input raises an
 `Error` that gives the place of the problem. You can write mechanisms as small classes, derived from `CongestionControl`
-or another base class of this package. `lasthop.plot` draws figures (needs matplotlib).
+or another base class of this package. `lasthop.plot` draws figures (needs matplotlib). `lasthop.gym` has environments
+for learned congestion control (needs gymnasium).
 """
 
 from lasthop._error import Error

@@ -9,8 +9,8 @@
 //!
 //! # Not modelled
 //! A real sender knows neither the bottleneck's rate nor the RTT of the idle path. The reward, the first rate and, by
-//! default, the length of a step use these values. Of the features, only the length of a step shows the base RTT, and only
-//! with [`StepLength::BaseRtt`].
+//! default, the length of a step use these values. Features do not use these values, except that a step's length is the
+//! base RTT with [`StepLength::BaseRtt`].
 
 mod action;
 mod features;
