@@ -1,7 +1,7 @@
 //! A session: a run in steps. Between the steps, the caller reads flows and links, and acts on them.
 //!
 //! A session logs its acts. [`Session::fork`] repeats the acts in a new session with the same seed, which then is in the
-//! same state. Without acts, a session has the results of [`crate::run`].
+//! same state. Without acts, a session has the results of [`crate::run()`].
 //!
 //! Files: `step`: ends of steps; `act`: acts; `look`: counts and state.
 
