@@ -1,4 +1,4 @@
-"""Environments for learned congestion control: Gymnasium, its vectorised form, and PettingZoo.
+"""Environments for learned congestion control and adaptive video: Gymnasium, its vectorised form, and PettingZoo.
 
     import gymnasium
     import lasthop.gym
@@ -7,9 +7,10 @@
     observation, info = env.reset(seed=1)
     observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
-`import lasthop.gym` registers the environment. `gymnasium.make_vec(…, vectorization_mode="vector_entry_point")` makes
+`import lasthop.gym` registers the environments. `gymnasium.make_vec(…, vectorization_mode="vector_entry_point")` makes
 environments that are stepped on all cores (`CongestionControlVectorEnv`). `parallel_env` makes an environment with
-several agents on one bottleneck. `Options` lists the options of all three.
+several agents on one bottleneck. `Options` lists the options of all three. "lasthop/Video-v0" is adaptive video
+streaming; `Video` lists its options.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ with needs("lasthop.gym", "gymnasium"):
     from lasthop.gym._options import Options, PathSource, RangeSource
     from lasthop.gym.congestion import CongestionControlEnv
     from lasthop.gym.vector import CongestionControlVectorEnv
+    from lasthop.gym.video import Video
+    from lasthop.gym.video_policies import BufferBased, FixedQuality, RateBased, play
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -31,12 +34,17 @@ if TYPE_CHECKING:
     from lasthop.gym.multi import CongestionControlParallelEnv
 
 __all__ = [
+    "BufferBased",
     "CongestionControlEnv",
     "CongestionControlVectorEnv",
+    "FixedQuality",
     "Options",
     "PathSource",
     "RangeSource",
+    "RateBased",
+    "Video",
     "parallel_env",
+    "play",
 ]
 
 
@@ -57,3 +65,4 @@ if "lasthop/CongestionControl-v0" not in gymnasium.registry:
         entry_point="lasthop.gym.congestion:CongestionControlEnv",
         vector_entry_point="lasthop.gym.vector:CongestionControlVectorEnv",
     )
+    gymnasium.register(id="lasthop/Video-v0", entry_point="lasthop.gym.video:Video")
