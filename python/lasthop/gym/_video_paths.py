@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -62,13 +63,21 @@ class Paths:
                 Scenario(scenario, set={key: one.at(share) for key, one in self._ranges.items()})
 
     def made(self, source: Source) -> Scenario:
-        """Returns the scenario of a path, in which the flow requests responses."""
+        """Returns the scenario of a path, in which the flow requests responses.
+
+        Web servers turn Nagle's algorithm off (nginx: `tcp_nodelay on` by default; from memory). With Nagle's algorithm,
+        the last segment of a response would wait for a delayed ACK.
+        """
         scenario = Scenario(source)
         flow = self.flow(scenario)
         application = {"request": "300 bytes", "response": "external"}
         times = {"start": f"{self._start_s:.9f} s", "start_spread": "0 s"}
         keys = {f"flow.{flow}.{key}": value for key, value in (application | times).items()}
-        return Scenario(source, set={"duration": f"{self._time_limit_s:.9f} s", **keys, **self._changes})
+        keys["duration"] = f"{self._time_limit_s:.9f} s"
+        # QUIC has no such key.
+        with suppress(Error):
+            return Scenario(source, set={**keys, f"flow.{flow}.nagle": False, **self._changes})
+        return Scenario(source, set={**keys, **self._changes})
 
     def flow(self, scenario: Scenario) -> str:
         """Returns the name of the flow that carries the video."""

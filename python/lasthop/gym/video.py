@@ -29,7 +29,7 @@ class Video(gymnasium.Env[Observation, numpy.int64]):
 
     The client requests a chunk over a connection of the path, waits for its last byte, and appends the chunk to its
     buffer, which playback empties. If the buffer has no room for a further chunk, the client waits before its next
-    request. The connection stays open, and is idle meanwhile (RFC 2861, RFC 9002 §7.8).
+    request. The connection stays open, and is idle meanwhile: after the wait, cwnd restarts (RFC 5681 §4.1).
 
     Model, after Yin, Jindal, Sekar and Sinopoli (SIGCOMM 2015, §3.1; from memory) and the program of Pensieve (Mao,
     Netravali and Alizadeh, SIGCOMM 2017; `sim/env.py`):
@@ -92,7 +92,8 @@ class Video(gymnasium.Env[Observation, numpy.int64]):
         """Makes the environment.
 
         `path`: a ready path, a file, a one-line scenario, a dict or a `Scenario`, or a list of them, from which each episode
-        draws one. `set` changes values of each path: `{"congestion": "bbr3"}`, `{"flow.bulk.kind": "quic"}`. `ranges` has keys of
+        draws one. `set` changes values of each path: `{"congestion": "bbr3"}`, `{"flow.bulk.kind": "quic"}`. Nagle's
+        algorithm is off unless `set` has `nagle`. `ranges` has keys of
         the scenario language, and the bounds from which each episode draws the key's value: `{"rate": ("1 Mbit/s",
         "6 Mbit/s", "log")}`. Bare numbers of `rate`, `rtt` and `queue` are bit/s, s and packets. `flow`: the flow that
         carries the video, by default the first flow.
@@ -202,7 +203,7 @@ class Video(gymnasium.Env[Observation, numpy.int64]):
             self._chunk += 1
             self._buffer_s += self._ladder.chunk_s
             terminated = self._chunk == self._ladder.chunks
-            if not terminated and self._buffer_s > self._max_buffer_s:
+            if self._buffer_s > self._max_buffer_s:
                 info["wait_s"] = self._wait(session)
         truncated = not terminated and session.has_ended
         if terminated or truncated:
