@@ -22,6 +22,14 @@ RangeSource: TypeAlias = "tuple[str | float, str | float] | tuple[str | float, s
 
 _UNITS = {"rate": "bit/s", "up_rate": "bit/s", "rtt": "s", "queue": "packets"}
 """Units of bare numbers."""
+_FACTORS = {
+    **{prefix + "bit/s": ("bit/s", factor) for prefix, factor in (("k", 1e3), ("M", 1e6), ("G", 1e9))},
+    **{prefix + "bps": ("bit/s", factor) for prefix, factor in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9))},
+    "ms": ("s", 1e-3),
+    "us": ("s", 1e-6),
+    "%": ("", 0.01),
+}
+"""Units that are converted: the unit without prefix, and the factor. Other units must be equal in both bounds."""
 _EXAMPLE = 'for instance ranges={"rate": ("1 Mbit/s", "6 Mbit/s", "log")}'
 
 
@@ -112,13 +120,14 @@ class Paths:
 
 
 class _Range:
-    """Values of a key between two bounds with the same unit."""
+    """Values of a key between two bounds."""
 
     def __init__(self, key: str, value: Any) -> None:
         parts = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else ()
         if len(parts) not in (2, 3) or (len(parts) == 3 and parts[2] != "log"):
             raise Error(f"ranges: {key} = {value!r}: expected a pair of values", _EXAMPLE)
         (self._low, unit), (self._high, other) = (_split(key, part) for part in parts[:2])
+        unit, other = (one or _UNITS.get(key, "") for one in (unit, other))
         if unit != other:
             raise Error(f"ranges: {key} has the units {unit!r} and {other!r}", "write both values with the same unit")
         if self._low > self._high:
@@ -126,7 +135,7 @@ class _Range:
         self._is_log = len(parts) == 3
         if self._is_log and self._low <= 0:
             raise Error(f"ranges: {key} = {value!r}: a logarithm needs values above 0", 'leave "log" out')
-        self._unit = unit or _UNITS.get(key, "")
+        self._unit = unit
 
     def at(self, share: float) -> object:
         """Returns the value at this share of the range, with 9 significant digits: rounding hides differences between the
@@ -143,13 +152,14 @@ class _Range:
 
 
 def _split(key: str, value: Any) -> tuple[float, str]:
-    """Returns number and unit of a value."""
+    """Returns number and unit of a value. The unit has no prefix."""
     if not isinstance(value, str):
         return number(f"ranges: {key}", value, 0), ""
     matched = re.fullmatch(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(\D*?)\s*", value)
     try:
         if matched is not None:
-            return float(matched[1]), matched[2]
+            unit, factor = _FACTORS.get(matched[2], (matched[2], 1.0))
+            return float(matched[1]) * factor, unit
     except ValueError:
         pass
     raise Error(f"ranges: {key} = {value!r}: expected a number with its unit", _EXAMPLE)

@@ -32,9 +32,13 @@ class RateBased:
     def __init__(self, env: gymnasium.Env[Any, Any], *, chunks: int = 5) -> None:
         video = _video(env)
         self._rates = [kbps / 1000 for kbps in video.bitrates_kbps]
-        first = video.features.index("throughput_mbps_1")
-        last = first + video.history
-        self._recent = slice(last - whole("chunks", chunks, 1, video.history), last)
+        count = whole("chunks", chunks, 1, 1000)
+        if count > video.history:
+            raise Error(
+                f"chunks = {count}, and the observation has {video.history}", f"make the environment with history={count}"
+            )
+        last = video.features.index("throughput_mbps_1") + video.history
+        self._recent = slice(last - count, last)
 
     def __call__(self, observation: Observation) -> int:
         recent = [float(mbps) for mbps in observation[self._recent] if mbps > 0]
