@@ -6,11 +6,9 @@ import warnings
 from itertools import pairwise
 from typing import Any
 
+import gymnasium
+import numpy
 import pytest
-
-gymnasium = pytest.importorskip("gymnasium")
-numpy = pytest.importorskip("numpy")
-
 from gymnasium.utils.env_checker import check_env
 
 import lasthop
@@ -331,6 +329,7 @@ def test_policies_of_made_environments_play() -> None:
         ({"start_s": 1200}, "start_s = 1200"),
         ({"path": []}, "the list of paths is empty"),
         ({"path": "umtss"}, "umtss"),
+        ({"path": f"{FAST},count=2"}, "one of several replicas"),
         ({"flow": "video"}, "the path has no such flow"),
         ({"set": {"congestion": "cubik"}}, "cubik"),
         ({"set": {"duration": "5 s"}}, "time_limit_s decides duration"),

@@ -85,6 +85,8 @@ class Ladder:
         """Returns the size of each chunk in each quality, bytes. The random stream "chunk sizes" of the seed sets factors."""
         if self.given is not None:
             return self.given
+        if self.size_spread == 0:
+            return (tuple(self._bytes(rate, 1.0) for rate in self.bitrates_kbps),) * self.chunks
         stream = Random(f"{seed}: chunk sizes")
         rows = []
         for _ in range(self.chunks):

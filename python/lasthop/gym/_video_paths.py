@@ -89,11 +89,12 @@ class Paths:
 
     def flow(self, scenario: Scenario) -> str:
         """Returns the name of the flow that carries the video."""
-        if self._flow is None:
-            return scenario.flows[0]
-        if self._flow not in scenario.flows:
-            raise Error(f"flow = {self._flow!r}: the path has no such flow", f"available: {', '.join(scenario.flows)}")
-        return self._flow
+        flow = scenario.flows[0] if self._flow is None else self._flow
+        if flow not in scenario.flows:
+            raise Error(f"flow = {flow!r}: the path has no such flow", f"available: {', '.join(scenario.flows)}")
+        if "." in flow:
+            raise Error(f"flow {flow} is one of several replicas", "give the video a [flow.NAME] without count and arrivals")
+        return flow
 
     def begin(self, seed: int) -> tuple[Session, str]:
         """Returns a session at the flow's start, and the name of its flow. The random streams "path" and "range of KEY" of
