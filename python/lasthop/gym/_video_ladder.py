@@ -100,9 +100,10 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Qoe:
-    """Quality of experience of a chunk: `QoE_lin` of Pensieve (§5.1), after Yin et al. (SIGCOMM 2015).
+    """Quality of experience of a chunk: `QoE_lin` of Pensieve (§5.1), after Yin et al. (SIGCOMM 2015, §3.1); from memory.
 
-    q(R_n) - mu * (rebuffering, s) - smoothness * |q(R_n) - q(R_n-1)|. The first chunk has no change of quality.
+    q(R_n) - mu * (rebuffering, s) - smoothness * |q(R_n) - q(R_n-1)|. The first chunk has no change of quality
+    (Pensieve's program counts a change from 750 kbit/s).
     """
 
     mu: float
