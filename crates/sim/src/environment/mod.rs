@@ -198,7 +198,7 @@ impl Environment {
             let start = scenario.flows[agent.flow].start + scenario.flows[agent.flow].start_spread;
             let limit = start + Duration::from_secs_f64(4.0 * agent.facts.base_rtt_s) + HANDSHAKE;
             if session.total(agent.flow).rtt_samples == 0 && limit > session.now() {
-                session.run_until(Until::Acks { flow: agent.flow, count: 1 }, limit);
+                session.run_until(Until::Open { flow: agent.flow }, limit);
             }
         }
         for agent in &mut agents {

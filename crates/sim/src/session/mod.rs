@@ -90,7 +90,7 @@ impl Session {
 
     /// Whether a flow accepts [`Act::Steer`]: its congestion control is external.
     pub fn takes_orders(&self, flow: usize) -> bool {
-        self.takes_orders[flow]
+        self.takes_orders[flow].unwrap_or_else(|| self.run.engine().takes_orders(id(flow)))
     }
 
     /// All requests of a flow so far; empty for a flow without requests and responses.

@@ -19,6 +19,11 @@ pub enum Until {
         /// Number of ACKs, at least 1.
         count: u64,
     },
+    /// The end of the handshake at the source of a flow. Met at once if the connection is open.
+    Open {
+        /// Index of the flow.
+        flow: usize,
+    },
     /// The next loss that the source of a flow detects.
     Loss {
         /// Index of the flow.
@@ -45,6 +50,9 @@ pub struct Step {
 
 /// Condition that ends a step, with the counts that the condition compares.
 enum Condition {
+    Open {
+        flow: usize,
+    },
     Acks {
         flow: usize,
         last: [u64; 2],
@@ -81,6 +89,7 @@ impl Step {
     pub(super) fn new(engine: &Engine, scenario: &Scenario, seed: u64, until: Until, limit: Time) -> Step {
         let condition = match until {
             Until::Time(_) => None,
+            Until::Open { flow } => Some(Condition::Open { flow }),
             Until::Acks { flow, count } => {
                 Some(Condition::Acks { flow, last: acks_of(engine, flow), left: count.max(1) })
             }
@@ -125,6 +134,9 @@ impl Condition {
                     *left = left.saturating_sub(1);
                 }
                 *left == 0
+            }
+            Condition::Open { flow } => {
+                engine.endpoints(id(*flow)).is_some_and(|(source, _)| source.is_open())
             }
             Condition::Loss { flow, before } => marked_lost(engine, *flow) > *before,
             Condition::Response { flow, before } => responses(engine, *flow) > *before,
