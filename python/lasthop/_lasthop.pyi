@@ -888,14 +888,14 @@ class Session:
         """
         Requests a response of `response_bytes` bytes in a flow with `response = "external"`.
         """
-    def change_link(self, /, link: str, rate: str | None = None, delay: str | None = None, loss: str | None = None, queue: SupportsGetItem[int, tuple[str, str]] = ...) -> None:
+    def change_link(self, /, link: str, rate: str | None = None, delay: str | None = None, loss: str | None = None, queue: str | None = None) -> None:
         """
-        Changes a link or a link direction now, which must have been named in `changing`. Values have the syntax of scenarios;
-        `queue` is a pair of a key such as `kind` and its value for each value of the queue.
+        Changes a link or a link direction now, which must have been named in `changing`. Values have the syntax of scenarios.
         """
     def close(self, /, *, flow: str | None = None) -> None:
         """
-        Ends the requests of a flow with `response = "external"`. The connection closes after the last response.
+        Ends the requests of a flow with `response = "external"`, or the data of a flow with `transfer = "external"`. The
+        connection closes after the last response or the last byte.
         """
     @property
     def duration_s(self, /) -> float:
@@ -943,13 +943,14 @@ class Session:
         """
         Runs for this virtual time, s, or to the end of the run. Returns whether the run goes on.
         """
-    def run_until(self, /, time_s: SupportsFloat | SupportsIndex | None = None, *, acks: SupportsIndex | None = None, loss: bool = False, response: bool = False, flow: str | None = None) -> bool:
+    def run_until(self, /, time_s: SupportsFloat | SupportsIndex | None = None, *, acks: SupportsIndex | None = None, loss: bool = False, response: bool = False, complete: bool = False, flow: str | None = None) -> bool:
         """
         Runs until a condition is met, or until the virtual time `time_s`, by default the end of the run. Without a
         condition, returns whether the run reached `time_s`; with a condition, returns whether the condition is met.
 
-        Conditions, of which one may be given: `acks` further ACKs at the source of `flow`; the next `loss` that the source
-        detects; the end of the next `response`. `flow` is a name, by default the first flow.
+        Conditions, of which one may be given: `acks` further ACKs of data at the source of `flow`; the next `loss` that the source
+        detects; the end of the next `response`; `complete`: all data that was written or asked for so far has arrived. `flow` is a
+        name, by default the first flow.
         """
     @property
     def seed(self, /) -> int:
@@ -968,6 +969,10 @@ class Session:
     def time_s(self, /) -> float:
         """
         Virtual time, s.
+        """
+    def write(self, /, data_bytes: SupportsIndex, *, flow: str | None = None) -> None:
+        """
+        Writes data of a flow with `transfer = "external"`: the source sends `data_bytes` more bytes.
         """
 
 @final
