@@ -143,6 +143,7 @@ impl Session {
     /// detects; the end of the next `response`; `complete`: all data that was written or asked for so far has arrived. `flow` is a
     /// name, by default the first flow.
     #[pyo3(signature = (time_s=None, *, acks=None, loss=false, response=false, complete=false, flow=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
     fn run_until(
         &self,
         py: Python<'_>,

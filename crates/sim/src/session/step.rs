@@ -152,7 +152,7 @@ fn complete(engine: &Engine, described: &Flow, seed: u64, flow: usize) -> Condit
     let written = application.and_then(|it| it.fed_bytes()).or_else(|| size_of(described, seed));
     match (written, application.and_then(|it| it.requests())) {
         (Some(bytes), _) => Condition::Delivered { flow, bytes },
-        (None, Some(requests)) if requests.is_empty() => Condition::Delivered { flow, bytes: 0 },
+        (None, Some([])) => Condition::Delivered { flow, bytes: 0 },
         (None, Some(requests)) => Condition::Response { flow, before: requests.len() - 1 },
         (None, None) => Condition::Never,
     }
